@@ -1,0 +1,1 @@
+"""Plait: teams, reflection and experience woven into one run."""
