@@ -1,0 +1,40 @@
+"""Where Plait keeps its files: one data folder, moved as a whole by `PLAIT_HOME`.
+
+Knows nothing of what the files are. No folder is made by asking for its path.
+"""
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+
+def data_folder() -> Path:
+    """Return the folder of everything Plait keeps: models, runs, the database."""
+    home = os.environ.get("PLAIT_HOME", "").strip()
+    return Path(home).expanduser().absolute() if home else platformdirs.user_data_path("plait", appauthor=False)
+
+
+def models_folder() -> Path:
+    """Return the folder of model weights."""
+    return data_folder() / "models"
+
+
+def prefixes_folder() -> Path:
+    """Return the folder of saved prefix states."""
+    return data_folder() / "prefixes"
+
+
+def runs_folder() -> Path:
+    """Return the folder of the files that runs work on."""
+    return data_folder() / "runs"
+
+
+def log_folder() -> Path:
+    """Return the folder of diagnostic logs, such as the embedded engine's."""
+    return data_folder() / "logs"
+
+
+def database_file() -> Path:
+    """Return the default SQLite database."""
+    return data_folder() / "plait.db"
