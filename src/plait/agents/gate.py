@@ -1,0 +1,171 @@
+"""The gate every reply passes before it is acted on (MIRROR, section 3.4).
+
+One mechanism for every role: the reply is read and checked without a model first, then its own score,
+which came in the same generation, is held against the threshold. Knows nothing of what the roles do:
+how a reply is asked for, read and checked is given as functions.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from plait.agents.agent import Agent, ask
+from plait.errors import ReplyError
+from plait.events import Gated
+from plait.journal import Journal
+from plait.models.protocol import Reply, Request
+
+Output = TypeVar("Output")
+
+CHECKED = "The reply failed a check that needs no judgement."
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateSettings:
+    """How strict one role's gate is."""
+
+    threshold: float
+    """0-10; a score at or above it passes."""
+    revisions: int = 2
+    """How often a reply is asked again at most."""
+    enabled: bool = True
+    """Off: the agent gives no critique and no score, and what can be read passes."""
+    revises: bool = True
+    """Off: a weak score is not revised in place but closes the round (the answer agent)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged(Generic[Output]):
+    """A reply that was read: its output and what the agent thinks of it."""
+
+    output: Output
+    shown: Any
+    """The output as JSON, for the log."""
+    critique: str = ""
+    score: float | None = None
+    problems: Sequence[str] = ()
+    """What the checks found; a reply with any is not let through while tries are left."""
+    fatal: bool = False
+    """A problem that makes the output useless: it is never let through."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feedback:
+    """What the next try is shown of the one before, which it replaces."""
+
+    attempt: int
+    reply: str
+    problems: Sequence[str]
+    critique: str
+    score: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passed(Generic[Output]):
+    """What left the gate."""
+
+    judged: Judged[Output]
+    attempts: int
+    forced: bool
+    """Below the threshold, and let through because the tries were used up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Role(Generic[Output]):
+    """How one role is asked and read at its gate."""
+
+    agent: Agent
+    gate: GateSettings
+    request: Callable[[Feedback | None], Request]
+    """The request of the next try; feedback is None on the first."""
+    read: Callable[[Reply], Awaitable[Judged[Output]]]
+    """Raises ReplyError with a text the model can use."""
+
+
+async def through_gate(journal: Journal, role: Role[Output]) -> Passed[Output]:
+    """Ask until a reply passes, at most `1 + revisions` times; then the best-scored one passes.
+
+    A reply that passes at once costs one model call.
+
+    Raises:
+        ReplyError: no try gave anything that can be used.
+        BudgetExhausted, ModelError: as `ask`.
+    """
+    best: Judged[Output] | None = None
+    feedback: Feedback | None = None
+    last = role.gate.revisions + 1
+    for attempt in range(1, last + 1):
+        reply = await ask(journal, role.agent, role.request(feedback), f"try-{attempt}")
+        judged, refusal = await _read(role, reply)
+        if judged is not None and _better(judged, best):
+            best = judged
+        verdict = _verdict(role.gate, judged, attempt == last, best)
+        _emit(journal, role, attempt, judged, refusal, verdict)
+        if verdict == "failed":
+            raise ReplyError(f"no usable reply of the {role.agent.role} agent in {last} tries: {refusal}")
+        if verdict != "revised":
+            assert best is not None
+            chosen = judged if verdict == "passed" and judged is not None else best
+            return Passed(judged=chosen, attempts=attempt, forced=verdict == "forced")
+        feedback = _feedback(attempt, reply, judged, refusal)
+    raise AssertionError("the last try always decides")
+
+
+async def _read(role: Role[Output], reply: Reply) -> tuple[Judged[Output] | None, str]:
+    """Return what could be read, or None and why not."""
+    if reply.finish == "length":
+        return None, f"the reply was cut at {reply.usage.output_tokens} tokens: be much shorter"
+    try:
+        judged = await role.read(reply)
+    except ReplyError as error:
+        return None, error.message
+    if judged.fatal:
+        return None, "; ".join(judged.problems)
+    return judged, ""
+
+
+def _better(judged: Judged[Output], best: Judged[Output] | None) -> bool:
+    """Whether `judged` beats `best`: fewer problems first, then the higher score; a tie stays."""
+    if best is None:
+        return True
+    return (-len(judged.problems), judged.score or 0.0) > (-len(best.problems), best.score or 0.0)
+
+
+def _verdict(gate: GateSettings, judged: Judged[Output] | None, last: bool, best: Judged[Output] | None) -> str:
+    """Decide about one try: passed, revised, forced, closed or failed."""
+    if judged is not None and not judged.problems:
+        enough = not gate.enabled or (judged.score is not None and judged.score >= gate.threshold)
+        if enough:
+            return "passed"
+        if not gate.revises:
+            return "closed"
+    if not last:
+        return "revised"
+    return "failed" if best is None else "forced"
+
+
+def _emit(
+    journal: Journal, role: Role[Output], attempt: int, judged: Judged[Output] | None, refusal: str, verdict: str
+) -> None:
+    journal.emit(
+        Gated(
+            role=role.agent.role,
+            attempt=attempt,
+            score=judged.score if judged else None,
+            threshold=role.gate.threshold,
+            critique=judged.critique if judged else "",
+            problems=list(judged.problems) if judged else [refusal],
+            verdict=verdict,  # type: ignore[arg-type]
+            output=judged.shown if judged else None,
+        )
+    )
+
+
+def _feedback(attempt: int, reply: Reply, judged: Judged[Output] | None, refusal: str) -> Feedback:
+    return Feedback(
+        attempt=attempt,
+        reply=reply.text,
+        problems=list(judged.problems) if judged else [refusal],
+        critique=judged.critique if judged else "",
+        score=judged.score if judged else None,
+    )
