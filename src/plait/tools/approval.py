@@ -1,0 +1,103 @@
+"""Decides whether a call may run: what the user denied, allowed, limited or is asked about.
+
+Knows nothing of runs, logs or terminals; who asks the user is passed in. A model's score or wish plays
+no part here.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+from plait.errors import NeedsDecision, UserError
+from plait.tools.tool import Tool
+
+Decider = Literal["effect", "user", "--yes", "--allow", "--deny", "--dry-run", "--max-effects"]
+"""Who decided; `effect`: the tool only reads, which needs nobody's leave."""
+
+AskUser = Callable[[Tool, Mapping[str, Any]], Awaitable[bool]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """Whether a call may run, and who says so."""
+
+    allowed: bool
+    by: Decider
+    reason: str
+    """One line; where the call may not run it is written for the agent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalPolicy:
+    """What the user said beforehand about effects, and how to ask about the rest."""
+
+    yes: bool = False
+    """Allow every effect that is not denied."""
+    allow: Sequence[str] = ()
+    """Names of tools, or patterns such as `calendar.*`, whose effects are allowed."""
+    deny: Sequence[str] = ()
+    """Names or patterns of tools that are never called, not even to read. Beats all else."""
+    max_effects: int | None = None
+    """How many effects one run may have; None: no limit."""
+    dry_run: bool = False
+    """Do no effect; say what would have been done."""
+    ask: AskUser | None = None
+    """Asks the user about one call."""
+
+    def __post_init__(self) -> None:
+        if self.max_effects is not None and self.max_effects < 0:
+            raise UserError(f"--max-effects {self.max_effects!r}: give 0 or more")
+
+    def denies(self, tool: Tool) -> bool:
+        """Tell whether calls of `tool` are refused whatever else is said."""
+        return _matches(tool.name, self.deny)
+
+    async def decide(
+        self, tool: Tool, arguments: Mapping[str, Any], *, effects_so_far: int = 0, path: str = ""
+    ) -> Decision:
+        """Decide about one call.
+
+        Args:
+            tool: The tool to be called.
+            arguments: What it would be called with.
+            effects_so_far: Effects this run has already had, for `max_effects`.
+            path: The step that waits, for the message when nobody can decide.
+
+        Raises:
+            NeedsDecision: the call has an effect, nothing was said about it and nobody can be asked.
+        """
+        if self.denies(tool):
+            return _refused("--deny", f"{tool.name} is denied by the user (--deny); do without it")
+        if tool.effect == "reads":
+            return Decision(allowed=True, by="effect", reason="it only reads")
+        if self.dry_run:
+            return _refused("--dry-run", "dry run: nothing is changed")
+        if self.max_effects is not None and effects_so_far >= self.max_effects:
+            return _refused(
+                "--max-effects", f"the limit of {self.max_effects} effects (--max-effects) is reached"
+            )
+        if _matches(tool.name, self.allow):
+            return Decision(allowed=True, by="--allow", reason="allowed by name")
+        if self.yes:
+            return Decision(allowed=True, by="--yes", reason="all effects are allowed")
+        return await self._asked(tool, arguments, path)
+
+    async def _asked(self, tool: Tool, arguments: Mapping[str, Any], path: str) -> Decision:
+        if self.ask is None:
+            raise NeedsDecision(
+                f"{tool.name} would change something and nobody can be asked;"
+                f" allow it with --allow {tool.name!r} or all effects with --yes",
+                path=path,
+            )
+        if await self.ask(tool, arguments):
+            return Decision(allowed=True, by="user", reason="the user said yes")
+        return _refused("user", f"the user refused this call of {tool.name}; do not repeat it")
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _refused(by: Decider, reason: str) -> Decision:
+    return Decision(allowed=False, by=by, reason=reason)

@@ -1,0 +1,214 @@
+"""Executes the calls of one run: checks, approval, time-outs, recording, and nothing twice.
+
+Knows nothing of agents or models: whatever goes wrong in a tool comes back as an observation. Effects
+run one at a time; reads run side by side, and equal reads are made once as long as nothing changed.
+"""
+
+import asyncio
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypedDict, cast
+
+from plait.errors import ToolError
+from plait.events import ApprovalDecided
+from plait.journal import JSON, Journal, JSONObject
+from plait.tools.approval import ApprovalPolicy, Decision
+from plait.tools.arguments import ArgumentCheck, argument_check, canonical
+from plait.tools.tool import Effect, Tool
+
+UNKNOWN_RESULT = "It was done before the run was interrupted; its result is not known."
+NO_RESULT = "Done; there is no result to show."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observation:
+    """What an agent is told about a call."""
+
+    text: str
+    ok: bool
+    """Whether the tool did what it was called for."""
+    cut: bool = False
+    """Whether the result was longer than the tool's limit; the text says how much is missing."""
+    effect: Effect = "reads"
+    """What the called tool does; a call that was not run is told from `ok`."""
+
+
+class _Recorded(TypedDict):
+    """The recorded result of a call."""
+
+    ok: bool
+    text: str
+    cut: bool
+    shared: bool
+    """Whether an equal read of another step was used."""
+
+
+class Executor:
+    """Executes calls of a fixed set of tools under a policy, for one run."""
+
+    def __init__(self, tools: Sequence[Tool], policy: ApprovalPolicy) -> None:
+        self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
+        self.policy = policy
+        self.effects_done = 0
+        """Effects of this run, those of earlier processes included once they are met again."""
+        self._checks: dict[str, ArgumentCheck] = {}
+        self._one_effect = asyncio.Lock()
+        self._reads: dict[str, asyncio.Future[_Recorded | None]] = {}
+        self._effect_at_large = False
+
+    def problem(self, tool_name: str, arguments: Mapping[str, Any]) -> str | None:
+        """Say in one line, for a model, why a call cannot be made; None when it can."""
+        tool = self.tools.get(tool_name)
+        if tool is None:
+            near = difflib.get_close_matches(tool_name, self.tools, n=3) or list(self.tools)[:10]
+            return f"there is no tool {tool_name!r}; did you mean: {', '.join(near)}?"
+        if tool_name not in self._checks:
+            self._checks[tool_name] = argument_check(tool)
+        return self._checks[tool_name](arguments)
+
+    async def execute(
+        self, journal: Journal, name: str, tool_name: str, arguments: Mapping[str, Any]
+    ) -> Observation:
+        """Make one call as step `name` of `journal`, or answer from its record.
+
+        A call with an effect, or of a denied tool, is decided in a step `name-approval` of its own, so
+        that a resumed run does not ask again.
+
+        Raises:
+            NeedsDecision: an effect is in doubt or nobody can approve it.
+            LogError: the record cannot be read or written.
+        """
+        if problem := self.problem(tool_name, arguments):
+            return Observation(text=problem, ok=False)
+        tool = self.tools[tool_name]
+        if tool.effect == "reads":
+            if self.policy.denies(tool):
+                return await self._guarded(journal, name, tool, arguments)
+            return await self._recorded(journal, name, tool, arguments)
+        async with self._one_effect:
+            return await self._guarded(journal, name, tool, arguments)
+
+    async def _guarded(
+        self, journal: Journal, name: str, tool: Tool, arguments: Mapping[str, Any]
+    ) -> Observation:
+        decision = await self._decide(journal, f"{name}-approval", tool, arguments)
+        if decision.by == "--dry-run":
+            text = f"dry run: {canonical(tool.name, arguments)} would be done now; nothing was changed"
+            return Observation(text=text, ok=True, effect=tool.effect)
+        if not decision.allowed:
+            return Observation(text=f"not done: {decision.reason}", ok=False, effect=tool.effect)
+        observation = await self._recorded(journal, name, tool, arguments)
+        self.effects_done += 1
+        return observation
+
+    async def _decide(
+        self, journal: Journal, name: str, tool: Tool, arguments: Mapping[str, Any]
+    ) -> Decision:
+        path = f"{journal.path}/{name}"
+
+        async def decide(_: JSONObject) -> JSON:
+            return asdict(
+                await self.policy.decide(tool, arguments, effects_so_far=self.effects_done, path=path)
+            )
+
+        recorded = await journal.call(name, decide, {"tool": tool.name, "arguments": arguments})
+        decision = Decision(**cast("dict[str, Any]", recorded))
+        event = ApprovalDecided(tool=tool.name, arguments=arguments, allowed=decision.allowed, by=decision.by)
+        journal.emit(event)
+        return decision
+
+    async def _recorded(
+        self, journal: Journal, name: str, tool: Tool, arguments: Mapping[str, Any]
+    ) -> Observation:
+        async def run(_: JSONObject) -> JSON:
+            if tool.effect == "reads":
+                return cast("JSON", await self._shared(tool, arguments))
+            return cast("JSON", await self._effect(tool, arguments))
+
+        kind = "tool" if tool.effect == "reads" else "effect"
+        args: JSONObject = {"tool": tool.name, "arguments": arguments}
+        result = await journal.call(name, run, args, kind=kind)
+        if not isinstance(result, Mapping):
+            # The user settled an effect in doubt as done: there is no result on record.
+            return Observation(text=UNKNOWN_RESULT, ok=True, effect=tool.effect)
+        recorded = cast("_Recorded", result)
+        return Observation(text=recorded["text"], ok=recorded["ok"], cut=recorded["cut"], effect=tool.effect)
+
+    async def _effect(self, tool: Tool, arguments: Mapping[str, Any]) -> _Recorded:
+        # Forgotten before and after: a read that overlaps the effect may have seen either world.
+        self._reads = {}
+        try:
+            return await self._run(tool, arguments)
+        finally:
+            self._reads = {}
+
+    async def _shared(self, tool: Tool, arguments: Mapping[str, Any]) -> _Recorded:
+        """Run a read, or share the result of an equal one that no effect came after."""
+        key = canonical(tool.name, arguments)
+        while (running := self._reads.get(key)) is not None and not self._effect_at_large:
+            outcome = await asyncio.shield(running)
+            if outcome is not None:
+                return {**outcome, "shared": True}
+        reads = self._reads
+        mine: asyncio.Future[_Recorded | None] = asyncio.get_running_loop().create_future()
+        reads[key] = mine
+        outcome = None
+        try:
+            outcome = await self._run(tool, arguments)
+            return outcome
+        finally:
+            # Those who wait share a failure too; those who come later try for themselves.
+            if outcome is None or not outcome["ok"]:
+                reads.pop(key, None)
+            mine.set_result(outcome)
+
+    async def _run(self, tool: Tool, arguments: Mapping[str, Any]) -> _Recorded:
+        """Run the tool; whatever goes wrong in it becomes the result."""
+        limit = asyncio.timeout(tool.timeout_seconds)
+        try:
+            async with limit:
+                result = await tool.run(arguments)
+            return _result(render(result), tool, ok=True)
+        except ToolError as exc:
+            return _result(exc.message, tool, ok=False)
+        except Exception as exc:
+            if limit.expired():
+                return _result(self._timed_out(tool), tool, ok=False)
+            message = " ".join(str(exc).split())
+            return _result(f"{tool.name}: {type(exc).__name__}: {message}", tool, ok=False)
+
+    def _timed_out(self, tool: Tool) -> str:
+        text = f"{tool.name} gave no result within {tool.timeout_seconds:g} seconds"
+        if tool.effect == "reads":
+            return text
+        # It may still be at work, so from here on no read may answer for another.
+        self._effect_at_large = True
+        return f"{text}; it may or may not have taken effect: look before you try again"
+
+
+def render(result: Any) -> str:
+    """Spell a tool's result as text: text as it is, other values as JSON.
+
+    Raises:
+        ToolError: the result is neither.
+    """
+    if result is None:
+        return NO_RESULT
+    if not isinstance(result, str):
+        try:
+            result = json.dumps(result, ensure_ascii=False)
+        except (TypeError, ValueError) as exc:
+            kind = type(cast("object", result)).__name__
+            raise ToolError(f"the tool returned a {kind}, which is neither text nor JSON") from exc
+    # Databases take neither half characters nor NUL.
+    return result.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+
+
+def _result(text: str, tool: Tool, *, ok: bool) -> _Recorded:
+    limit = tool.observation_characters
+    left_out = len(text) - limit
+    if left_out > 0:
+        text = f"{text[:limit]}\n[cut: {left_out} of {len(text)} characters left out]"
+    return {"ok": ok, "text": text, "cut": left_out > 0, "shared": False}
