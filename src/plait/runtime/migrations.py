@@ -1,0 +1,78 @@
+"""The numbered steps that bring a database to the newest schema.
+
+Knows nothing of events. A step is never edited once released; a change is a new function at the end
+of `MIGRATIONS`. All missing steps run in one transaction, so a database is never left half-way.
+"""
+
+from typing import TYPE_CHECKING
+
+from plait.errors import LogError
+from plait.runtime.tables import tables
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+_ADVISORY_LOCK = 7_021_420_777
+"""Any number that no other program is likely to lock."""
+
+
+def create_run_log(connection: "Connection") -> None:
+    """1: runs and their records."""
+    statements = (
+        "CREATE TABLE runs (run_id TEXT PRIMARY KEY NOT NULL, created DOUBLE PRECISION NOT NULL,"
+        " epoch INTEGER NOT NULL, status TEXT NOT NULL, task TEXT NOT NULL, owner TEXT NOT NULL,"
+        " claimed DOUBLE PRECISION NOT NULL, seconds DOUBLE PRECISION NOT NULL)",
+        "CREATE TABLE records (run_id TEXT NOT NULL, sequence BIGINT NOT NULL, path TEXT NOT NULL,"
+        " revision INTEGER NOT NULL, epoch INTEGER NOT NULL, at DOUBLE PRECISION NOT NULL,"
+        " kind TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY (run_id, sequence),"
+        " CONSTRAINT records_path UNIQUE (run_id, path, revision))"
+        + (" WITHOUT ROWID" if connection.dialect.name == "sqlite" else ""),
+    )
+    for statement in statements:
+        connection.exec_driver_sql(statement)
+
+
+MIGRATIONS = (create_run_log,)
+
+
+def version(connection: "Connection") -> int:
+    """Say how many migrations a database has had; 0 for an empty one."""
+    from sqlalchemy import inspect, select
+
+    table = tables().version
+    if not inspect(connection).has_table(table.name):
+        return 0
+    return connection.execute(select(table.c.number)).scalar_one()
+
+
+def migrate(connection: "Connection", name: str) -> None:
+    """Run the migrations that a database misses, inside the caller's transaction.
+
+    Raises:
+        LogError: the database was written by a newer Plait.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
+    found = version(connection)
+    check(found, name)
+    if found == len(MIGRATIONS):
+        return
+    if found == 0:
+        connection.exec_driver_sql("CREATE TABLE schema_version (number INTEGER NOT NULL)")
+        connection.exec_driver_sql("INSERT INTO schema_version VALUES (0)")
+    for step in MIGRATIONS[found:]:
+        step(connection)
+    connection.exec_driver_sql(f"UPDATE schema_version SET number = {len(MIGRATIONS)}")
+
+
+def check(found: int, name: str) -> None:
+    """Refuse a database that this version cannot know.
+
+    Raises:
+        LogError: it was written by a newer Plait.
+    """
+    if found > len(MIGRATIONS):
+        raise LogError(
+            f"the run log {name!r} was written by a newer Plait (schema {found}, this one knows"
+            f" {len(MIGRATIONS)}): update Plait, or set PLAIT_HOME to another folder"
+        )

@@ -1,0 +1,213 @@
+"""Group commit: one thread that writes whatever has been queued in one transaction.
+
+Knows nothing of journals or events: it is given rows, or functions that take a connection. Many
+runs at once so cost a few commits, and no caller ever waits on the disk within the event loop.
+"""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from plait.errors import LogError, PlaitError
+from plait.runtime import store
+from plait.runtime.database import Database
+from plait.runtime.store import RecordRow
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+T = TypeVar("T")
+Outcome: TypeAlias = BaseException | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Append:
+    """Rows of one run, in order."""
+
+    run_id: str
+    epoch: int
+    rows: list[RecordRow]
+    durable: bool
+    after: "Callable[[Connection], None] | None"
+    """Something more to do in the same transaction."""
+    settle: "Callable[[Outcome], None]"
+    """Called on `loop` once the rows are on disk, or cannot be."""
+    loop: asyncio.AbstractEventLoop
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Work:
+    """A function to run in a transaction."""
+
+    function: "Callable[[Connection], Any]"
+    writes: bool
+    durable: bool
+    future: "Future[Any]"
+
+
+Job: TypeAlias = Append | Work
+
+
+class Writer:
+    """The one thread that uses the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._failed: dict[tuple[str, int], LogError] = {}
+        self._connection: Connection | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="plait-log", daemon=True)
+        self._thread.start()
+
+    def append(self, job: Append) -> None:
+        """Queue rows; they are committed in the order they came."""
+        self._refuse_when_closed()
+        self._queue.put(job)
+
+    def run(
+        self, function: "Callable[[Connection], T]", *, writes: bool = True, durable: bool = False
+    ) -> "Future[T]":
+        """Queue a function; the future holds what it returns or raises."""
+        self._refuse_when_closed()
+        future: Future[T] = Future()
+        self._queue.put(Work(function=function, writes=writes, durable=durable, future=future))
+        return future
+
+    def close(self) -> None:
+        """Commit what is queued and end the thread; safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            self._queue.put(None)
+        self._thread.join()
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise RuntimeError("the run log is closed")
+
+    def _work(self) -> None:
+        try:
+            while self._commit_queued():
+                pass
+        finally:
+            self._disconnect()
+
+    def _commit_queued(self) -> bool:
+        """Commit all that is queued, at least one job; say whether to go on."""
+        jobs: list[Job | None] = [self._queue.get()]
+        while not self._queue.empty():
+            jobs.append(self._queue.get())
+        todo = [job for job in jobs if job is not None]
+        settled: list[tuple[Append, Outcome]] = []
+        self._commit(todo, settled)
+        _settle(settled)
+        return len(todo) == len(jobs)
+
+    def _commit(self, jobs: list[Job], settled: list[tuple[Append, Outcome]]) -> None:
+        """Commit jobs together; if that fails, one by one, so that each bears its own error."""
+        if not jobs:
+            return
+        try:
+            with self._database.translated():
+                outcomes = self._transaction(jobs)
+        except Exception as exc:
+            if len(jobs) > 1:
+                for job in jobs:
+                    self._commit([job], settled)
+                return
+            outcomes = [(jobs[0], exc, None)]
+        for job, error, value in outcomes:
+            if isinstance(job, Append):
+                self._remember_failure(job, error)
+                settled.append((job, error))
+            elif error is not None:
+                job.future.set_exception(error)
+            else:
+                job.future.set_result(value)
+
+    def _transaction(self, jobs: list[Job]) -> list[tuple[Job, Outcome, Any]]:
+        connection = self._connect()
+        writes = any(isinstance(job, Append) or job.writes for job in jobs)
+        durable = any(job.durable for job in jobs)
+        with self._database.begin(connection, writes=writes, durable=durable):
+            outcomes: list[tuple[Job, Outcome, Any]] = []
+            waiting: list[Append] = []
+            for job in jobs:
+                if isinstance(job, Append):
+                    waiting.append(job)
+                    continue
+                outcomes += self._append_all(connection, waiting)
+                waiting = []
+                outcomes.append(self._do(connection, job, alone=len(jobs) == 1))
+            outcomes += self._append_all(connection, waiting)
+        return outcomes
+
+    def _append_all(self, connection: "Connection", jobs: list[Append]) -> list[tuple[Job, Outcome, Any]]:
+        """Insert the rows of all jobs whose process still owns its run."""
+        if not jobs:
+            return []
+        owned = store.epochs(connection, {job.run_id for job in jobs})
+        outcomes: list[tuple[Job, Outcome, Any]] = []
+        rows: list[RecordRow] = []
+        for job in jobs:
+            error = self._failed.get((job.run_id, job.epoch))
+            if error is None and owned.get(job.run_id) != job.epoch:
+                error = store.taken_over(job.run_id, owned.get(job.run_id))
+            if error is None:
+                rows += job.rows
+            outcomes.append((job, error, None))
+        store.insert_records(connection, rows)
+        for job, error, _ in outcomes:
+            if isinstance(job, Append) and job.after and error is None:
+                job.after(connection)
+        return outcomes
+
+    def _do(self, connection: "Connection", job: Work, *, alone: bool) -> tuple[Job, Outcome, Any]:
+        try:
+            return job, None, job.function(connection)
+        except PlaitError as exc:
+            if alone:
+                raise  # Rolls back whatever the function wrote before.
+            return job, exc, None
+
+    def _remember_failure(self, job: Append, error: Outcome) -> None:
+        """After a hole in a run's log nothing may follow: later rows can rest on the lost ones."""
+        if error is not None:
+            failure = error if isinstance(error, LogError) else LogError(str(error))
+            self._failed.setdefault((job.run_id, job.epoch), failure)
+
+    def _connect(self) -> "Connection":
+        if self._connection is not None and self._connection.invalidated:
+            self._disconnect()
+        if self._connection is None:
+            self._connection = self._database.engine.connect()
+        return self._connection
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _settle(settled: list[tuple[Append, Outcome]]) -> None:
+    """Wake the callers, once for each event loop."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Append, Outcome]]] = {}
+    for job, error in settled:
+        by_loop.setdefault(job.loop, []).append((job, error))
+    for loop, jobs in by_loop.items():
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_call_all, jobs)
+
+
+def _call_all(jobs: list[tuple[Append, Outcome]]) -> None:
+    for job, error in jobs:
+        job.settle(error)
+
+
+async def result_of(future: "Future[T]") -> T:
+    """Await what a queued function returns."""
+    return await asyncio.wrap_future(future)
