@@ -1,0 +1,54 @@
+# Everything a developer does. `make setup` once; every other target calls it.
+# PYTHON=python3.12 picks the interpreter that .venv is made with.
+
+PYTHON ?=
+PY := .venv/bin/python
+STAMP := .venv/.installed
+
+.DEFAULT_GOAL := test
+.PHONY: setup demo test unit embedded check format docs bench lock clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml requirements.lock scripts/setup.sh
+	@PYTHON="$(PYTHON)" sh scripts/setup.sh
+	@touch $@
+
+demo: setup
+	@sh scripts/demo.sh
+
+test: check unit embedded
+
+unit: setup
+	$(PY) -m pytest
+
+# Real weights (1.1 GB, downloaded once) and a real engine.
+embedded: setup
+	$(PY) -m pytest -m embedded
+
+check: setup
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) -m pyright
+	.venv/bin/lint-imports --cache-dir .import_linter_cache
+	$(PY) scripts/check_docs.py
+
+format: setup
+	$(PY) -m ruff check --fix
+	$(PY) -m ruff format
+
+docs: setup
+	$(PY) scripts/check_docs.py --write
+	.venv/bin/zensical build --clean
+
+bench: setup
+	@for file in benchmarks/[!_]*.py; do echo "== $$file"; $(PY) "$$file" || exit 1; done
+
+# Exact versions of everything, for every platform; no address, hash or path of the machine that made it.
+lock: setup
+	.venv/bin/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 \
+	  --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" \
+	  --upgrade --quiet --output-file requirements.lock
+
+clean:
+	rm -rf .venv build dist site .pytest_cache .ruff_cache .import_linter_cache .cache
