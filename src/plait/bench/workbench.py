@@ -1,0 +1,204 @@
+"""WorkBench tasks, the replay of their gold calls, and the judge of a run's tables.
+
+Knows nothing of models, agents or runs: it reads task files, plays calls on an office and compares
+tables. A task is solved if the tables after the run equal those after the gold calls, whatever way
+led there (https://github.com/olly-styles/WorkBench, commit 42f1b6dc18986f47701ca83de2d63dd4f95c59a0).
+"""
+
+import ast
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias, cast
+
+from plait.errors import ToolError, UserError
+from plait.tools.office import DECLARATIONS, Office
+
+Cells: TypeAlias = Mapping[str, Sequence[tuple[str, ...]]]
+
+_CASE_COUNTS = ("status", "list_name", "board")
+"""Columns whose upper and lower case the judge tells apart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkbenchTask:
+    """One row of a task file."""
+
+    query: str
+    gold: Sequence[str]
+    """Calls such as `calendar.delete_event.func(event_id="00000236")`; may be empty."""
+    template: str
+    domains: Sequence[str]
+    file: str
+    """Name of the task file."""
+    index: int
+    """Row in the file, from 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """One parsed gold call."""
+
+    tool: str
+    arguments: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What a run did to the tables, held against the gold calls."""
+
+    correct: bool
+    changed: bool
+    """Whether any table differs from the start."""
+    side_effects: bool
+    """Unwanted effects: something changed and the task is not correct."""
+    wrong_tables: Sequence[str]
+    """Tables that differ from those after the gold calls."""
+    gold_changes: bool
+    """Whether the gold calls change anything; a run that does nothing solves all other tasks."""
+
+
+def load_tasks(source: Path | Sequence[Path]) -> Sequence[WorkbenchTask]:
+    """Read tasks from files in WorkBench's format, in order, or from all CSV files of a folder.
+
+    Raises:
+        UserError: no file, or a row that is no task; the message names file and line.
+    """
+    if not isinstance(source, Path):
+        return [task for path in source for task in _load_file(path)]
+    if not source.is_dir():
+        return _load_file(source)
+    paths = sorted(source.glob("*.csv"))
+    if not paths:
+        raise UserError(f"no task files (*.csv) in the folder {str(source)!r}")
+    return load_tasks(paths)
+
+
+def parse_call(text: str) -> Call:
+    """Read a gold call without running it.
+
+    Raises:
+        UserError: not a call of an office tool with plain text arguments.
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
+        raise UserError(f"gold call {text[:200]!r} is not Python") from exc
+    if not isinstance(tree, ast.Call):
+        raise UserError(f"gold call {text[:200]!r} is not a call")
+    name = ast.unparse(tree.func).removesuffix(".func")
+    declaration = DECLARATIONS.get(name)
+    if declaration is None:
+        raise UserError(f"gold call {text[:200]!r} names no office tool")
+    positional = [_text_of(value, text) for value in tree.args]
+    named = {keyword.arg or "**": _text_of(keyword.value, text) for keyword in tree.keywords}
+    try:
+        return Call(tool=name, arguments=declaration.arguments(positional, named))
+    except ToolError as exc:
+        raise UserError(f"gold call {text[:200]!r}: {exc.message}") from exc
+
+
+def replay(calls: Sequence[str], folder: Path) -> Sequence[object]:
+    """Play gold calls on the tables in `folder` and return what each answered.
+
+    Raises:
+        UserError: a call that cannot be read; then none is played.
+        ToolError: a table cannot be saved.
+    """
+    return _play([parse_call(call) for call in calls], Office(folder))
+
+
+def judge(predicted_folder: Path, gold_calls: Sequence[str], *, error: bool = False) -> Judgement:
+    """Compare the tables a run left with those after the gold calls.
+
+    Args:
+        predicted_folder: The run's tables; one that is missing counts as untouched.
+        gold_calls: What would have solved the task.
+        error: Whether the run ended with an error, which is never correct.
+
+    Raises:
+        UserError: a gold call or a table of the folder cannot be read.
+    """
+    wanted = Office(None)
+    _play([parse_call(call) for call in gold_calls], wanted)
+    start = _comparable(Office(None))
+    predicted = _comparable(Office(predicted_folder, save=False))
+    gold = _comparable(wanted)
+    wrong = [name for name in gold if gold[name] != predicted[name]]
+    correct = not wrong and not error
+    changed = predicted != start
+    return Judgement(
+        correct=correct,
+        changed=changed,
+        side_effects=changed and not correct,
+        wrong_tables=wrong,
+        gold_changes=gold != start,
+    )
+
+
+def _play(calls: Sequence[Call], office: Office) -> Sequence[object]:
+    return [DECLARATIONS[call.tool].call(office, call.arguments) for call in calls]
+
+
+def _comparable(office: Office) -> Cells:
+    return {
+        name: [
+            tuple(row[column] if column in _CASE_COUNTS else row[column].lower() for column in table.columns)
+            for row in table.rows
+        ]
+        for name, table in office.tables.items()
+    }
+
+
+def _load_file(path: Path) -> Sequence[WorkbenchTask]:
+    tasks: list[WorkbenchTask] = []
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            for column in ("query", "answer"):
+                if column not in (reader.fieldnames or ()):
+                    raise UserError(f"task file {str(path)!r} has no column {column!r}")
+            for index, row in enumerate(reader):
+                tasks.append(_task(row, path=path, line=reader.line_num, index=index))
+    except (OSError, UnicodeDecodeError, csv.Error) as exc:
+        raise UserError(f"cannot read the task file {str(path)!r}: {exc}") from exc
+    return tasks
+
+
+def _task(row: Mapping[str, str | None], *, path: Path, line: int, index: int) -> WorkbenchTask:
+    try:
+        query = (row["query"] or "").strip()
+        if not query:
+            raise UserError("the query is empty")
+        gold = _list_of_text(row["answer"], "answer")
+        for call in gold:
+            parse_call(call)
+        return WorkbenchTask(
+            query=query,
+            gold=gold,
+            template=row.get("base_template") or "",
+            domains=_list_of_text(row.get("domains") or "[]", "domains"),
+            file=path.name,
+            index=index,
+        )
+    except UserError as exc:
+        raise UserError(f"task file {str(path)!r}, line {line}: {exc.message}") from exc
+
+
+def _list_of_text(text: str | None, column: str) -> Sequence[str]:
+    try:
+        value: object = ast.literal_eval(text or "")
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as exc:
+        raise UserError(f"{column} {(text or '')[:200]!r} is not a Python list") from exc
+    items = cast("list[object]", value) if isinstance(value, list) else [None]
+    texts = [item for item in items if isinstance(item, str)]
+    if len(texts) != len(items):
+        raise UserError(f"{column} {(text or '')[:200]!r} is not a Python list of texts")
+    return texts
+
+
+def _text_of(value: ast.expr, call: str) -> str:
+    if isinstance(value, ast.Constant) and isinstance(value.value, str | int | float):
+        return str(value.value)
+    raise UserError(f"gold call {call[:200]!r}: argument {ast.unparse(value)[:80]} is not plain text")
