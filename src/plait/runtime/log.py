@@ -7,7 +7,7 @@ commands, which have nothing else to do.
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,6 +23,7 @@ from plait.runtime.journal import RunJournal
 from plait.runtime.keeper import Keeper, owner
 from plait.runtime.recorder import Decision
 from plait.runtime.store import RecordRow, RunRow
+from plait.runtime.writer import result_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -73,12 +74,10 @@ class RunLog:
             LogError: it cannot be written.
         """
         started = RunStarted(task=task, options=options, version=version("plait"), forked_from=forked_from)
-        return await self.adopt(run_id, started, lambda _: [])
+        return await self.adopt(run_id, started, ())
 
-    async def adopt(
-        self, run_id: str, started: RunStarted, copy: "Callable[[Connection], list[RecordRow]]"
-    ) -> RunJournal:
-        """Begin a run that has rows already, as `copy` reads them from another: what a fork does.
+    async def adopt(self, run_id: str, started: RunStarted, copied: Sequence[RecordRow]) -> RunJournal:
+        """Begin a run with rows of another: what a fork does.
 
         Raises:
             UserError: there is a run of that id.
@@ -92,12 +91,13 @@ class RunLog:
                 created=now,
                 epoch=1,
                 status="running",
-                task=started.task,
+                # For lists only: the event holds it exactly, and a database takes no lone surrogates.
+                task=started.task.encode(errors="replace").decode(),
                 owner=owner(),
                 claimed=now,
                 seconds=0.0,
             )
-            rows = [_run_event(run, 1, 0, started), *_renumbered(run, copy(connection))]
+            rows = [_run_event(run, 1, 0, started), *_renumbered(run, copied)]
             store.insert_run(connection, run)
             store.insert_records(connection, rows)
             return read_history(rows), run
@@ -133,6 +133,16 @@ class RunLog:
             await journal.close()
             raise
         return journal
+
+    async def rows(self, run_id: str) -> list[RecordRow]:
+        """Read all rows of a run in their order, as they are stored.
+
+        Raises:
+            UserError: there is no such run.
+            LogError: the log cannot be read.
+        """
+        work = self._keeper.writer.run(lambda connection: store.rows_of(connection, run_id), writes=False)
+        return await result_of(work)
 
     def records(self, run_id: str) -> list[Record]:
         """Read all records of a run in their order.
@@ -222,7 +232,7 @@ def _run_event(run: RunRow, sequence: int, number: int, event: Event) -> RecordR
     )
 
 
-def _renumbered(run: RunRow, rows: list[RecordRow]) -> list[RecordRow]:
+def _renumbered(run: RunRow, rows: Sequence[RecordRow]) -> list[RecordRow]:
     return [
         {**row, "run_id": run.run_id, "sequence": number, "epoch": run.epoch}
         for number, row in enumerate(rows, start=2)

@@ -81,7 +81,7 @@ class Recorder:
             raise RuntimeError(f"step {path!r} was called twice in one run: give each step a name of its own")
         self._called.add(path)
         try:
-            stored, args_hash, parts = self._arguments(path, args, kind)
+            stored, args_hash, parts = stored_arguments(path, args, kind)
             step = await self._on_record(path, stored, args_hash, kind)
             if step is not None:
                 self.answered += 1
@@ -145,22 +145,6 @@ class Recorder:
         """
         if self._last is not None:
             await asyncio.shield(self._last)
-
-    def _arguments(
-        self, path: str, args: JSONObject, kind: StepKind
-    ) -> tuple[JSONObject, str, list[PromptPart]]:
-        """Return arguments as they are stored, their hash, and the prompt's parts."""
-        parts: list[PromptPart] = []
-        stored: JSONObject = args
-        chat = args.get("messages")
-        if kind == "model" and "prompt" not in args and prompts.is_chat(chat):
-            parts = prompts.parts(chat)
-            stored = {name: value for name, value in args.items() if name != "messages"}
-            stored["prompt"] = parts[-1].id
-        try:
-            return stored, canonical_hash(stored), parts
-        except (TypeError, ValueError) as exc:
-            raise LogError(f"step {path!r}: its arguments are not JSON ({exc})") from exc
 
     def _as_json(self, path: str, result: JSON) -> Any:
         """Return a result as it will be read back, so that a first run sees what a resumed one sees."""
@@ -282,6 +266,25 @@ class Recorder:
             error = self._last.exception()
             if error is not None:
                 raise error
+
+
+def stored_arguments(path: str, args: JSONObject, kind: StepKind) -> tuple[JSONObject, str, list[PromptPart]]:
+    """Return a step's arguments as they are stored, their hash, and the parts of its prompt.
+
+    Raises:
+        LogError: they are not JSON.
+    """
+    parts: list[PromptPart] = []
+    stored = args
+    chat = args.get("messages")
+    if kind == "model" and "prompt" not in args and prompts.is_chat(chat):
+        parts = prompts.parts(chat)
+        stored = {name: value for name, value in args.items() if name != "messages"}
+        stored["prompt"] = parts[-1].id
+    try:
+        return stored, canonical_hash(stored), parts
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise LogError(f"step {path!r}: its arguments are not JSON ({exc})") from exc
 
 
 def describe(args: Any) -> str:

@@ -9,6 +9,7 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -124,6 +125,8 @@ class Writer:
             if isinstance(job, Append):
                 self._remember_failure(job, error)
                 settled.append((job, error))
+            elif not job.future.set_running_or_notify_cancel():
+                continue
             elif error is not None:
                 job.future.set_exception(error)
             else:
@@ -199,7 +202,8 @@ def _settle(settled: list[tuple[Append, Outcome]]) -> None:
     for job, error in settled:
         by_loop.setdefault(job.loop, []).append((job, error))
     for loop, jobs in by_loop.items():
-        if not loop.is_closed():
+        # A loop that is closed has nobody left who waits; it may close at any moment.
+        with suppress(RuntimeError):
             loop.call_soon_threadsafe(_call_all, jobs)
 
 

