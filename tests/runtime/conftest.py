@@ -1,4 +1,4 @@
-"""Databases to test the run log on: in memory, a file, a real Postgres."""
+"""Databases to test the run log on: a file and a real Postgres."""
 
 import tempfile
 import warnings
@@ -39,10 +39,8 @@ def file_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'log' / 'plait.db'}"
 
 
-@pytest.fixture(params=["memory", "file", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.fixture(params=["file", pytest.param("postgres", marks=pytest.mark.postgres)])
 def url(request: pytest.FixtureRequest) -> str:
-    if request.param == "memory":
-        return "sqlite://"
     return request.getfixturevalue(f"{request.param}_url")
 
 

@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -165,12 +166,15 @@ class PostgresLocks:
         return not free
 
     def close(self) -> None:
-        self._held.clear()
+        from sqlalchemy.exc import DBAPIError
+
         if self._connection is not None:
-            # Not back into the pool: only the end of the session frees the locks for sure.
-            self._connection.invalidate()
+            # Where the connection is lost, the server has freed the locks with the session.
+            with suppress(DBAPIError):
+                self._connection.exec_driver_sql("SELECT pg_advisory_unlock_all()")
             self._connection.close()
             self._connection = None
+        self._held.clear()
 
     def _ask(self, function: str, run_id: str) -> bool:
         if self._connection is None:
