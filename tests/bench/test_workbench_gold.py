@@ -76,18 +76,20 @@ class Oracle:
     """Plain tables, edited as calls say; remembers the rows and cells that the calls name anew."""
 
     def __init__(self) -> None:
-        self.tables = {name: [dict(row) for row in rows] for name, rows in STARTS.items()}
+        self.tables = dict(STARTS)
         self.named: set[Change] = set()
 
     def apply(self, call: str) -> None:
         area, operation, arguments = parsed(call)
         if operation == "create_plot":
+            self._own("plots")
             order = ("time_min", "time_max", "value_to_plot", "plot_type")
             self._add("plots", {"file_path": f"plots/{'_'.join(arguments[name] for name in order)}.png"})
             return
         if area in ("analytics", "company_directory"):
             return
         table = AREAS[area]
+        self._own(table)
         verb = operation.split("_")[0]
         if verb == "delete":
             row_id = arguments[KEYS[table]]
@@ -114,6 +116,10 @@ class Oracle:
         row = dict(zip(("sender/recipient", "subject", "body"), sent, strict=True))
         row |= {"inbox/outbox": "outbox", "sent_datetime": "2023-11-30 00:00:00"}
         self._add("emails", {**row, "email_id": str(self._next("emails"))})
+
+    def _own(self, table: str) -> None:
+        if self.tables[table] is STARTS[table]:
+            self.tables[table] = [dict(row) for row in STARTS[table]]
 
     def _row(self, table: str, row_id: str) -> dict[str, str]:
         (row,) = [row for row in self.tables[table] if row[KEYS[table]] == row_id]

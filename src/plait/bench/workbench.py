@@ -10,12 +10,11 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import cast
 
 from plait.errors import ToolError, UserError
 from plait.tools.office import DECLARATIONS, Office
-
-Cells: TypeAlias = Mapping[str, Sequence[tuple[str, ...]]]
+from plait.tools.office.tables import Table
 
 _CASE_COUNTS = ("status", "list_name", "board")
 """Columns whose upper and lower case the judge tells apart."""
@@ -120,20 +119,19 @@ def judge(predicted_folder: Path, gold_calls: Sequence[str], *, error: bool = Fa
     Raises:
         UserError: a gold call or a table of the folder cannot be read.
     """
-    wanted = Office(None)
-    _play([parse_call(call) for call in gold_calls], wanted)
-    start = _comparable(Office(None))
-    predicted = _comparable(Office(predicted_folder, save=False))
-    gold = _comparable(wanted)
-    wrong = [name for name in gold if gold[name] != predicted[name]]
+    gold = Office(None)
+    _play([parse_call(call) for call in gold_calls], gold)
+    start = Office(None)
+    predicted = Office(predicted_folder, save=False)
+    wrong = _differing(predicted, gold)
     correct = not wrong and not error
-    changed = predicted != start
+    changed = bool(_differing(predicted, start))
     return Judgement(
         correct=correct,
         changed=changed,
         side_effects=changed and not correct,
         wrong_tables=wrong,
-        gold_changes=gold != start,
+        gold_changes=bool(_differing(gold, start)),
     )
 
 
@@ -141,14 +139,21 @@ def _play(calls: Sequence[Call], office: Office) -> Sequence[object]:
     return [DECLARATIONS[call.tool].call(office, call.arguments) for call in calls]
 
 
-def _comparable(office: Office) -> Cells:
-    return {
-        name: [
-            tuple(row[column] if column in _CASE_COUNTS else row[column].lower() for column in table.columns)
-            for row in table.rows
-        ]
-        for name, table in office.tables.items()
-    }
+def _differing(one: Office, other: Office) -> Sequence[str]:
+    """Return the names of the tables in which two offices differ."""
+    # Untouched tables share their rows, so that most comparisons end at the first test.
+    return [
+        name
+        for name, table in one.tables.items()
+        if table.rows is not other.tables[name].rows and _cells(table) != _cells(other.tables[name])
+    ]
+
+
+def _cells(table: Table) -> Sequence[Sequence[str]]:
+    return [
+        [row[column] if column in _CASE_COUNTS else row[column].lower() for column in table.columns]
+        for row in table.rows
+    ]
 
 
 def _load_file(path: Path) -> Sequence[WorkbenchTask]:
