@@ -1,5 +1,6 @@
 """Task files, the replay of gold calls and the judge."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,16 @@ from plait.tools.office import Office
 SHIPPED = Path(__file__).parent / "data" / "workbench"
 DELETE = 'calendar.delete_event.func(event_id="00000256")'
 HEADER = "query,answer,base_template,chosen_template,domains\n"
+
+
+@pytest.fixture(autouse=True)
+def _no_power_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare the waiting for the disk: what survives a power cut is not looked at here."""
+
+    def leave(descriptor: int) -> None:
+        return None
+
+    monkeypatch.setattr(os, "fsync", leave)
 
 
 @pytest.fixture(scope="module")
