@@ -1,5 +1,6 @@
 """A journal in memory for tests of tools: records results, and can be taken up again."""
 
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -55,3 +56,10 @@ class PlainJournal:
 @pytest.fixture
 def journal() -> PlainJournal:
     return PlainJournal()
+
+
+@pytest.fixture
+def unused_tcp_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]

@@ -5,6 +5,8 @@ reference that leaves the document accepts anything instead of being fetched.
 """
 
 import json
+import keyword
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -18,6 +20,14 @@ PROBLEM_CHARACTERS = 300
 MAX_REFERENCE_DEPTH = 8
 MAX_SCHEMA_NODES = 5_000
 _PLAIN_VALUES = frozenset({"default", "const", "enum", "example", "examples"})
+
+
+def identifier(name: str) -> str:
+    """Turn any name into one that can stand in a call, such as `X-Request-ID` into `X_Request_ID`."""
+    spelled = re.sub(r"\W", "_", name, flags=re.ASCII)
+    if not spelled or spelled[0].isdigit():
+        spelled = f"_{spelled}"
+    return f"{spelled}_" if keyword.iskeyword(spelled) else spelled
 
 
 def canonical(tool_name: str, arguments: Mapping[str, Any]) -> str:

@@ -12,18 +12,18 @@ import inspect
 import re
 import threading
 import typing
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, overload
-
-import pydantic
-from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, overload
 
 from plait.errors import ToolError, UserError
 from plait.tools.arguments import inline
 from plait.tools.docstrings import read_docstring
 from plait.tools.tool import DEFAULT_OBSERVATION_CHARACTERS, DEFAULT_TIMEOUT_SECONDS, Effect, Tool
+
+if TYPE_CHECKING:
+    import pydantic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -118,11 +118,11 @@ def from_function(function: Callable[..., Any], *, source: str, name: str | None
     try:
         signature = inspect.signature(function)
         model = _arguments_model(name, function, signature, docstring.parameters)
-        schema = inline(model.model_json_schema(schema_generator=_QuietSchema))
-    except (NameError, TypeError, ValueError, AttributeError, pydantic.errors.PydanticUserError) as exc:
+        schema = _schema(model)
+    # Annotations are code of the user's: reading them can fail in any way.
+    except Exception as exc:
         reason = " ".join(str(exc).split())[:300]
         raise UserError(f"{source}: no schema can be made for tool {name!r}: {reason}") from exc
-    schema.pop("description", None)
 
     async def run(arguments: Mapping[str, Any]) -> Any:
         positional, named = _validated(name, model, signature, arguments)
@@ -140,15 +140,22 @@ def from_function(function: Callable[..., Any], *, source: str, name: str | None
     )
 
 
-class _QuietSchema(GenerateJsonSchema):
-    """Leaves out, without a warning, a default that JSON cannot say."""
+def _schema(model: "type[pydantic.BaseModel]") -> dict[str, Any]:
+    from pydantic.json_schema import PydanticJsonSchemaWarning
 
-    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 (pydantic's own name and form)
+    with warnings.catch_warnings():
+        # A default that JSON cannot say is simply left out.
+        warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
+        schema = inline(model.model_json_schema())
+    schema.pop("description", None)
+    return schema
 
 
 def _arguments_model(
     name: str, function: Callable[..., Any], signature: inspect.Signature, documented: Mapping[str, str]
-) -> type[pydantic.BaseModel]:
+) -> "type[pydantic.BaseModel]":
+    import pydantic
+
     hints = _type_hints(function)
     fields: dict[str, Any] = {}
     for number, parameter in enumerate(signature.parameters.values()):
@@ -188,8 +195,10 @@ def _has_field_description(annotation: Any) -> bool:
 
 
 def _validated(
-    name: str, model: type[pydantic.BaseModel], signature: inspect.Signature, arguments: Mapping[str, Any]
+    name: str, model: "type[pydantic.BaseModel]", signature: inspect.Signature, arguments: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
+    import pydantic
+
     try:
         values = model.model_validate(dict(arguments))
     except pydantic.ValidationError as exc:
@@ -257,6 +266,8 @@ async def _in_thread(work: Callable[[], Any]) -> Any:
 def _jsonable(name: str, result: Any) -> Any:
     if result is None or isinstance(result, str):
         return result
+    from pydantic_core import PydanticSerializationError, to_jsonable_python
+
     try:
         return to_jsonable_python(result, inf_nan_mode="strings")
     except (PydanticSerializationError, ValueError) as exc:

@@ -1,0 +1,281 @@
+"""Reads an OpenAPI 3 document: every operation becomes a tool.
+
+Knows nothing of HTTP itself: what an operation needs for its call is handed to `openapi_calls`. GET,
+HEAD and OPTIONS only read, all other methods count as changing the world. Operations whose body is
+neither JSON nor a form are left out.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+from urllib.parse import urljoin, urlsplit
+
+from plait.errors import UserError
+from plait.tools.arguments import identifier, inline
+from plait.tools.openapi_calls import Caller, Credential, Field, Operation
+from plait.tools.tool import Tool
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+READING_METHODS = frozenset({"get", "head", "options"})
+MAX_DESCRIPTION_CHARACTERS = 1_000
+_FORM = "application/x-www-form-urlencoded"
+
+Object = Mapping[str, Any]
+
+
+def openapi_tools(document: Object, *, source: str, location: str, caller: Caller) -> list[Tool]:
+    """Make a tool of every operation.
+
+    Args:
+        document: The document, read.
+        source: The document as the user named it.
+        location: Its own address where it was fetched from one, else "".
+        caller: Makes the calls.
+
+    Raises:
+        UserError: not OpenAPI 3, no server address, or an operation that cannot be read.
+    """
+    version = str(document.get("openapi", ""))
+    if not version.startswith("3."):
+        found = version or document.get("swagger", "none")
+        raise UserError(f"{source}: needs an OpenAPI 3 document, not version {found!r}; convert it first")
+    reader = _Reader(document, source, location)
+    return [reader.tool(operation, parameters, caller) for operation, parameters in reader.operations()]
+
+
+class _Reader:
+    """Reads one document."""
+
+    def __init__(self, document: Object, source: str, location: str) -> None:
+        self._document = document
+        self._source = source
+        self._location = location
+
+    def operations(self) -> Iterator[tuple[Operation, Object]]:
+        """Yield every operation with the schema of its parameters."""
+        for path, item in _object(self._document.get("paths")).items():
+            shared = self._resolved(item)
+            for method in METHODS:
+                found = shared.get(method)
+                if not isinstance(found, Mapping):
+                    continue
+                try:
+                    read = self._operation(method, path, shared, cast("Object", found))
+                except (TypeError, AttributeError, KeyError, ValueError) as exc:
+                    raise UserError(f"{self._source}: {method.upper()} {path} cannot be read: {exc}") from exc
+                if read is not None:
+                    yield read
+
+    def tool(self, operation: Operation, parameters: Object, caller: Caller) -> Tool:
+        """Make the tool of one operation."""
+
+        async def run(arguments: Mapping[str, Any]) -> Any:
+            return await caller.call(operation, arguments)
+
+        return Tool(
+            name=operation.name,
+            description=operation.description,
+            parameters=parameters,
+            effect="reads" if operation.method in READING_METHODS else "changes",
+            run=run,
+            source=self._source,
+        )
+
+    def _operation(
+        self, method: str, path: str, shared: Object, found: Object
+    ) -> tuple[Operation, Object] | None:
+        fields: list[Field] = []
+        properties: dict[str, Any] = {}
+        required: list[str] = []
+
+        def add(field: Field, schema: Object, *, is_required: bool) -> None:
+            fields.append(field)
+            properties[field.name] = schema
+            if is_required:
+                required.append(field.name)
+
+        for parameter in self._parameters(shared, found):
+            if parameter["in"] == "cookie":
+                continue
+            name = _free(identifier(parameter["name"]), properties)
+            add(
+                _parameter_field(parameter, name),
+                self._parameter_schema(parameter),
+                is_required=bool(parameter.get("required")) or parameter["in"] == "path",
+            )
+        body = self._resolved(found.get("requestBody"))
+        kind, schema = self._body(body)
+        if body and not kind:
+            return None
+        for wire_name, place, member, is_required in _members(schema, required=bool(body.get("required"))):
+            name = _free(identifier(wire_name), properties, "body_")
+            add(Field(name=name, wire_name=wire_name, place=place), member, is_required=is_required)
+        name = identifier(found.get("operationId") or f"{method}_{path.strip('/')}")
+        operation = Operation(
+            name=name,
+            description=_description(found),
+            method=method,
+            url=self._server(found, shared) + path,
+            fields=fields,
+            body_type=kind,
+            credentials=self._credentials(found),
+        )
+        return operation, {"type": "object", "properties": properties, "required": required}
+
+    def _parameters(self, shared: Object, found: Object) -> list[Object]:
+        """Return the parameters of a path and an operation; the operation's win."""
+        every = [*(shared.get("parameters") or ()), *(found.get("parameters") or ())]
+        resolved = (self._resolved(parameter) for parameter in every)
+        return list({(parameter["name"], parameter["in"]): parameter for parameter in resolved}.values())
+
+    def _parameter_schema(self, parameter: Object) -> dict[str, Any]:
+        content = _object(parameter.get("content"))
+        within: object = next(iter(content.values())) if content else parameter
+        schema = self._schema(_object(within).get("schema"))
+        if parameter.get("description"):
+            schema["description"] = _line(parameter["description"])
+        return schema
+
+    def _body(self, body: Object) -> tuple[str, dict[str, Any]]:
+        """Return the content type to send and its schema; "" where there is none we can send."""
+        for kind, media in _object(body.get("content")).items():
+            plain = kind.split(";")[0].strip().lower()
+            if plain in ("application/json", _FORM, "*/*", "application/*") or plain.endswith("+json"):
+                sent = "application/json" if "*" in plain else plain
+                return sent, _merged(self._schema(_object(media).get("schema")))
+        return "", {}
+
+    def _schema(self, schema: object) -> dict[str, Any]:
+        return cast("dict[str, Any]", _modern(inline(_object(schema), self._document)))
+
+    def _resolved(self, value: object) -> Object:
+        """Follow the reference a path item, parameter or body may be."""
+        node = _object(value)
+        return inline(node, self._document) if "$ref" in node else node
+
+    def _server(self, found: Object, shared: Object) -> str:
+        servers = (
+            found.get("servers") or shared.get("servers") or self._document.get("servers") or [{"url": "/"}]
+        )
+        server = _object(servers[0])
+        url = str(server.get("url", "/"))
+        for name, variable in _object(server.get("variables")).items():
+            url = url.replace(f"{{{name}}}", str(_object(variable).get("default", "")))
+        url = urljoin(self._location, url)
+        if urlsplit(url).scheme not in ("http", "https"):
+            raise UserError(f'{self._source}: names no http address; add it under "servers"')
+        return url.rstrip("/")
+
+    def _credentials(self, found: Object) -> list[list[Credential]]:
+        """Return the alternatives, each a list of what is needed together."""
+        schemes = _object(_object(self._document.get("components")).get("securitySchemes"))
+        wanted = cast("list[object]", found.get("security", self._document.get("security")) or [])
+        return [
+            [self._credential(name, self._resolved(schemes.get(name))) for name in _object(alternative)]
+            for alternative in wanted
+        ]
+
+    def _credential(self, name: str, scheme: Object) -> Credential:
+        kind = str(scheme.get("type", ""))
+        place, sent_as = "header", "Authorization"
+        prefix = "basic" if str(scheme.get("scheme", "")).lower() == "basic" else "bearer"
+        if kind == "apiKey":
+            place, sent_as, prefix = str(scheme.get("in", "header")), str(scheme.get("name", "")), ""
+        return Credential(
+            variable=variable_name(self._source, name), place=place, name=sent_as, prefix=prefix
+        )
+
+
+def variable_name(source: str, scheme: str) -> str:
+    """Name the environment variable that holds the secret of a security scheme.
+
+    `PLAIT_`, then the document's file name without its ending (or its host), then the scheme's name, in
+    capitals: `pets.yaml` with the scheme `apiKey` reads `PLAIT_PETS_APIKEY`. The prefix keeps a
+    document from asking for any other secret of the environment.
+    """
+    address = urlsplit(source)
+    stem = (
+        address.hostname
+        if address.scheme in ("http", "https")
+        else re.sub(r"\.\w+$", "", source.split("/")[-1])
+    )
+    return re.sub(r"\W+", "_", f"PLAIT_{stem}_{scheme}", flags=re.ASCII).upper()
+
+
+def _parameter_field(parameter: Object, name: str) -> Field:
+    place = str(parameter["in"])
+    style = str(parameter.get("style") or ("form" if place == "query" else "simple"))
+    return Field(
+        name=name,
+        wire_name=str(parameter["name"]),
+        place=place,
+        style="json" if parameter.get("content") else style,
+        explode=bool(parameter.get("explode", style in ("form", "deepObject"))),
+    )
+
+
+def _members(schema: Object, *, required: bool) -> Iterator[tuple[str, str, Object, bool]]:
+    """Yield name, place, schema and whether it must be given, for each part of a body."""
+    properties = _object(schema.get("properties"))
+    if not properties:
+        if schema or required:
+            yield "body", "whole_body", schema, required
+        return
+    needed = cast("list[str]", schema.get("required") or [])
+    for name, member in properties.items():
+        if not _object(member).get("readOnly"):
+            yield name, "body", _object(member), name in needed
+
+
+def _merged(schema: dict[str, Any]) -> dict[str, Any]:
+    """Join the parts of a top-level `allOf` into one object."""
+    parts = schema.get("allOf")
+    if not isinstance(parts, list):
+        return schema
+    whole: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
+    for part in map(_merged, cast("list[dict[str, Any]]", parts)):
+        whole["properties"] = {**_object(whole.get("properties")), **_object(part.get("properties"))}
+        whole["required"] = [*whole.get("required", []), *part.get("required", [])]
+        whole = {**part, **whole}
+    return whole
+
+
+def _modern(schema: Any) -> Any:
+    """Rewrite what OpenAPI 3.0 says in its own way as JSON schema."""
+    if isinstance(schema, list):
+        return [_modern(item) for item in cast("list[Any]", schema)]
+    if not isinstance(schema, Mapping):
+        return schema
+    node = {key: _modern(value) for key, value in cast("Object", schema).items()}
+    for bound, strict in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        if isinstance(node.get(strict), bool) and node.pop(strict) and bound in node:
+            node[strict] = node.pop(bound)
+    if node.get("nullable") is True and isinstance(node.get("type"), str):
+        node["type"] = [node["type"], "null"]
+        if isinstance(node.get("enum"), list):
+            node["enum"] = [*node["enum"], None]
+    return node
+
+
+def _description(found: Object) -> str:
+    parts = [_line(found.get(key, "")).rstrip(".") for key in ("summary", "description")]
+    text = ". ".join(dict.fromkeys(part for part in parts if part))
+    return text[:MAX_DESCRIPTION_CHARACTERS]
+
+
+def _free(name: str, taken: Mapping[str, Any], prefix: str = "the_") -> str:
+    while name in taken:
+        name = prefix + name
+    return name
+
+
+def _line(text: object) -> str:
+    return " ".join(str(text).split())
+
+
+def _object(value: object) -> Object:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise TypeError(f"expected an object, not {value!r:.80}")
+    return cast("Object", value)
