@@ -254,11 +254,12 @@ def _translated(error: AgentRunError, name: str) -> ModelError:
         case theirs.ModelAuthenticationError():
             variable = f"{name.partition(':')[0].upper().replace('-', '_')}_API_KEY"
             return ModelError(f"Model {name!r}: the key was refused: {said}. Check {variable}.")
+        case theirs.ModelConnectionError():
+            return TransientModelError(f"Model {name!r}: its provider cannot be reached: {said}")
         case (
             theirs.ModelRateLimitError()
             | theirs.ModelUnavailableError()
             | theirs.ModelServerError()
-            | theirs.ModelConnectionError()
             | theirs.ModelRequestTimeout()
         ):
             return TransientModelError(
