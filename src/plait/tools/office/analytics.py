@@ -112,7 +112,7 @@ TOOLS = (
         name="analytics.get_visitor_information_by_id",
         description="Read all visits of one website visitor.",
         function=get_visitor_information_by_id,
-        parameters={"visitor_id": text('visitor id, e.g. "0860"')},
+        parameters={"visitor_id": text("4-digit visitor id")},
         required=("visitor_id",),
     ),
     Declaration(

@@ -85,7 +85,7 @@ def update_event(
     return "Event updated successfully."
 
 
-_ID = text('event id from a search, e.g. "00000012"')
+_ID = text("8-digit event id from a search")
 
 TOOLS = (
     Declaration(
@@ -113,7 +113,7 @@ TOOLS = (
             "event_name": text("name of the event"),
             "participant_email": text("full e-mail address of the participant"),
             "event_start": text('start, "YYYY-MM-DD HH:MM:SS"'),
-            "duration": text('minutes, e.g. "30"'),
+            "duration": text("length in minutes, a number"),
         },
         required=("event_name", "participant_email", "event_start", "duration"),
         effect="changes",

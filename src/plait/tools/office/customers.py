@@ -123,7 +123,7 @@ def delete_customer(office: Office, customer_id: str | None = None) -> Answer:
     return "Customer deleted successfully."
 
 
-_ID = text('customer id from a search, e.g. "00000012"')
+_ID = text("8-digit customer id from a search")
 _STATUS = choice("status", _STATUSES)
 _PRODUCT = choice("product the customer is interested in", _PRODUCTS)
 

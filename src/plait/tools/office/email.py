@@ -98,7 +98,7 @@ def reply_email(office: Office, email_id: str | None = None, body: str | None = 
     return "Email replied successfully." if sent == "Email sent successfully." else sent
 
 
-_ID = text('e-mail id from a search, e.g. "00000012"')
+_ID = text("e-mail id from a search")
 _RECIPIENT = text("full e-mail address of the recipient")
 
 TOOLS = (

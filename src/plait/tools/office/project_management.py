@@ -113,7 +113,7 @@ def _refusal(office: Office, field: str, value: str) -> str | None:
     return None
 
 
-_ID = text('task id from a search, e.g. "00000012"')
+_ID = text("8-digit task id from a search")
 _NAME = text("name of the task")
 _ASSIGNEE = text("full e-mail address of the assignee")
 _DUE = text('due date, "YYYY-MM-DD"')
