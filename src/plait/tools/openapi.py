@@ -250,7 +250,7 @@ def _modern(schema: Any) -> Any:
     for bound, strict in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
         if isinstance(node.get(strict), bool) and node.pop(strict) and bound in node:
             node[strict] = node.pop(bound)
-    if node.get("nullable") is True and isinstance(node.get("type"), str):
+    if isinstance(node.get("nullable"), bool) and node.pop("nullable") and isinstance(node.get("type"), str):
         node["type"] = [node["type"], "null"]
         if isinstance(node.get("enum"), list):
             node["enum"] = [*node["enum"], None]
