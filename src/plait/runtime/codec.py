@@ -22,7 +22,7 @@ def _plain(value: object) -> object:
     """Let any mapping or sequence travel as an object or a list."""
     if isinstance(value, Mapping):
         return dict(cast("Mapping[object, object]", value))
-    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         return list(cast("Sequence[object]", value))
     raise TypeError(f"{type(value).__name__} is not JSON")
 

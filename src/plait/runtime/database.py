@@ -77,6 +77,8 @@ class Database:
             yield
         except DBAPIError as exc:
             raise LogError(f"the run log {self.name!r} cannot be used: {_cause(exc.orig)}") from exc
+        except OSError as exc:  # From the locks beside the database.
+            raise LogError(f"the run log {self.name!r} cannot be used: {exc.strerror}") from exc
 
 
 def _set_synchronous(connection: "Connection", level: str) -> None:

@@ -6,13 +6,13 @@ in the new run as they did in the old, effects among them, which so are never re
 
 import difflib
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from typing import Any
 
 from plait.errors import UserError
 from plait.events import RunStarted
 from plait.runtime.history import INTENDED, read_history
 from plait.runtime.journal import ROOT, RunJournal
+from plait.runtime.keeper import own_version
 from plait.runtime.log import RunLog
 from plait.runtime.store import RecordRow
 
@@ -41,7 +41,7 @@ async def fork(
     started = RunStarted(
         task=source.task,
         options={**source.options, **options},
-        version=version("plait"),
+        version=own_version(),
         forked_from=run_id,
     )
     return await log.adopt(new_run_id, started, before(rows, run_id, from_path))

@@ -7,26 +7,26 @@ Knows nothing of what steps mean or of listing runs. It joins the locks (is a ru
 import asyncio
 import os
 import socket
-import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from concurrent.futures import Future
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from plait.errors import LogError, UserError
+from plait.errors import UserError
 from plait.events import RunFinished
 from plait.runtime import store
 from plait.runtime.database import Database
-from plait.runtime.history import History
+from plait.runtime.history import History, read_history
 from plait.runtime.journal import RunJournal
 from plait.runtime.locks import locks_of
 from plait.runtime.recorder import Recorder
-from plait.runtime.store import RecordRow, RunRow
+from plait.runtime.store import RecordRow, RunEnd, RunRow
 from plait.runtime.writer import Append, Outcome, Writer, result_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-
-T = TypeVar("T")
 
 
 class Keeper:
@@ -35,17 +35,34 @@ class Keeper:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.writer = Writer(database)
+        # Used by the writer's thread alone.
         self._locks = locks_of(database)
-        self._mutex = threading.Lock()
 
-    async def own(self, run_id: str, claim: "Callable[[Connection], tuple[History, RunRow]]") -> RunJournal:
-        """Lock a run, claim it in the database and return its journal.
+    async def begin(self, run: RunRow, rows: list[RecordRow]) -> RunJournal:
+        """Add a run that has some rows already, and return its journal.
+
+        Raises:
+            UserError: there is a run of that id.
+            LogError: the database cannot be used.
+        """
+        await result_of(self._acquired(run.run_id))
+        try:
+            sink = RunSink(self, run)
+            history = read_history(rows)
+            await sink.put(rows, begins=True)
+        except BaseException:
+            await self.release(run.run_id)
+            raise
+        return RunJournal(Recorder(run.run_id, run.epoch, history, sink), sink, seconds=run.seconds)
+
+    async def claim(self, run_id: str, claim: "Callable[[Connection], tuple[History, RunRow]]") -> RunJournal:
+        """Take a run over in the way `claim` says, and return its journal.
 
         Raises:
             UserError: the run is live, or `claim` refuses.
             LogError: the database cannot be used.
         """
-        await asyncio.to_thread(self.acquire, run_id)
+        await result_of(self._acquired(run_id))
         try:
             history, run = await result_of(self.writer.run(claim))
         except BaseException:
@@ -54,60 +71,52 @@ class Keeper:
         sink = RunSink(self, run)
         return RunJournal(Recorder(run_id, run.epoch, history, sink), sink, seconds=run.seconds)
 
-    def acquire(self, run_id: str) -> None:
-        """Take the lock of a run.
-
-        Raises:
-            UserError: the run is live.
-            LogError: the lock cannot be had.
-        """
-        try:
-            with self._mutex, self.database.translated():
-                taken = self._locks.acquire(run_id)
-        except OSError as exc:
-            raise LogError(
-                f"run {run_id!r} cannot be locked beside {self.database.name!r} ({exc.strerror}):"
-                " check the permissions of the folder, or set PLAIT_HOME"
-            ) from exc
-        if not taken:
-            run = self.writer.run(
-                lambda connection: store.select_run(connection, run_id), writes=False
-            ).result()
-            where = f"in {run.owner}" if run else "in another process"
-            raise UserError(f"run {run_id!r} is running {where}: wait for it, or stop it first")
-
-    def give_back(self, run_id: str) -> None:
-        """Give the lock of a run back; nothing happens if it is not held."""
-        with self._mutex, self.database.translated():
-            self._locks.release(run_id)
-
     async def release(self, run_id: str) -> None:
-        """Give the lock of a run back from within an event loop."""
-        await asyncio.to_thread(self.give_back, run_id)
+        """Give a run back; nothing happens if it is not held."""
+        await result_of(self._released(run_id))
 
     def live(self, run_ids: list[str]) -> set[str]:
         """Say which of some runs a process holds."""
-        with self._mutex, self.database.translated():
+
+        def probe(_: "Connection") -> set[str]:
             return {run_id for run_id in run_ids if self._locks.is_live(run_id)}
 
-    def while_idle(self, run_id: str, work: "Callable[[Connection], T]") -> T:
+        return self.writer.run(probe, writes=False).result()
+
+    def while_idle(self, run_id: str, work: "Callable[[Connection], None]") -> None:
         """Do something to a run that no process may take up meanwhile.
 
         Raises:
             UserError: the run is live.
         """
-        self.acquire(run_id)
+        self._acquired(run_id).result()
         try:
-            return self.writer.run(work, durable=True).result()
+            self.writer.run(work, durable=True).result()
         finally:
-            self.give_back(run_id)
+            self._released(run_id).result()
 
     def close(self) -> None:
         """Write what is queued and give everything back; safe to call twice."""
         self.writer.close()
-        with self._mutex:
-            self._locks.close()
+        self._locks.close()
         self.database.engine.dispose()
+
+    def _acquired(self, run_id: str) -> "Future[None]":
+        """Queue taking the lock of a run; the future holds a UserError if the run is live."""
+        held = False
+
+        def acquire(connection: "Connection") -> None:
+            nonlocal held  # The writer may call this again if another job spoils the transaction.
+            held = held or self._locks.acquire(run_id)
+            if not held:
+                run = store.select_run(connection, run_id)
+                where = f"in {run.owner}" if run else "in another process"
+                raise UserError(f"run {run_id!r} is running {where}: wait for it, or stop it first")
+
+        return self.writer.run(acquire, writes=False)
+
+    def _released(self, run_id: str) -> "Future[None]":
+        return self.writer.run(lambda _: self._locks.release(run_id), writes=False)
 
 
 class RunSink:
@@ -122,9 +131,10 @@ class RunSink:
         rows: list[RecordRow],
         *,
         durable: bool = False,
-        after: "Callable[[Connection], None] | None" = None,
+        begins: bool = False,
+        ends: RunEnd | None = None,
     ) -> "asyncio.Future[None]":
-        """Queue rows, and something to do in the same transaction."""
+        """Queue rows, and note in the list of runs that the run begins or has ended."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
 
@@ -143,7 +153,8 @@ class RunSink:
                 epoch=self._run.epoch,
                 rows=rows,
                 durable=durable,
-                after=after,
+                begins=self._run if begins else None,
+                ends=ends,
                 settle=settle,
                 loop=loop,
             )
@@ -151,13 +162,10 @@ class RunSink:
         return future
 
     async def finish(self, recorder: Recorder, status: str, result: Mapping[str, Any]) -> None:
-        """Record the end of the run, with its status in the list of runs, in one transaction."""
+        """Record the end of the run, and its status in the list of runs, in one transaction."""
         seconds = self._run.seconds + time.time() - self._run.claimed
-
-        def note(connection: "Connection") -> None:
-            store.finish_run(connection, self._run.run_id, status=status, seconds=seconds)
-
-        await recorder.add(RunFinished(status=status, result=result), after=note)
+        end = RunEnd(run_id=self._run.run_id, status=status, seconds=seconds)
+        await recorder.add(RunFinished(status=status, result=result), ends=end)
 
     async def release(self) -> None:
         """Give the run back."""
@@ -167,3 +175,9 @@ class RunSink:
 def owner() -> str:
     """Name this process, for messages to other users of the database."""
     return f"process {os.getpid()} on {socket.gethostname()}"
+
+
+@cache
+def own_version() -> str:
+    """Return Plait's version."""
+    return version("plait")

@@ -81,10 +81,9 @@ class FileLocks:
         self._held: dict[str, int] = {}
 
     def acquire(self, run_id: str) -> bool:
-        self._folder.mkdir(parents=True, exist_ok=True)
         deadline = time.monotonic() + PROBE_SECONDS
         while True:
-            descriptor = os.open(self._file(run_id), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = self._create(run_id)
             if not _lock(descriptor, fcntl.LOCK_EX):
                 os.close(descriptor)
                 if run_id in self._held or time.monotonic() > deadline:
@@ -117,6 +116,14 @@ class FileLocks:
     def close(self) -> None:
         for run_id in list(self._held):
             self.release(run_id)
+
+    def _create(self, run_id: str) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        try:
+            return os.open(self._file(run_id), flags, 0o600)
+        except FileNotFoundError:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            return os.open(self._file(run_id), flags, 0o600)
 
     def _file(self, run_id: str) -> Path:
         # Hashed, so that no run id is too long or too strange for a file system.

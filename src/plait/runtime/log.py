@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from plait.errors import UserError
@@ -20,7 +19,7 @@ from plait.runtime.codec import encode
 from plait.runtime.database import Database, open_database
 from plait.runtime.history import History, read_history
 from plait.runtime.journal import RunJournal
-from plait.runtime.keeper import Keeper, owner
+from plait.runtime.keeper import Keeper, own_version, owner
 from plait.runtime.recorder import Decision
 from plait.runtime.store import RecordRow, RunRow
 from plait.runtime.writer import result_of
@@ -73,7 +72,7 @@ class RunLog:
             UserError: there is a run of that id.
             LogError: it cannot be written.
         """
-        started = RunStarted(task=task, options=options, version=version("plait"), forked_from=forked_from)
+        started = RunStarted(task=task, options=options, version=own_version(), forked_from=forked_from)
         return await self.adopt(run_id, started, ())
 
     async def adopt(self, run_id: str, started: RunStarted, copied: Sequence[RecordRow]) -> RunJournal:
@@ -84,25 +83,19 @@ class RunLog:
             LogError: it cannot be written.
         """
 
-        def begin(connection: "Connection") -> tuple[History, RunRow]:
-            now = time.time()
-            run = RunRow(
-                run_id=run_id,
-                created=now,
-                epoch=1,
-                status="running",
-                # For lists only: the event holds it exactly, and a database takes no lone surrogates.
-                task=started.task.encode(errors="replace").decode(),
-                owner=owner(),
-                claimed=now,
-                seconds=0.0,
-            )
-            rows = [_run_event(run, 1, 0, started), *_renumbered(run, copied)]
-            store.insert_run(connection, run)
-            store.insert_records(connection, rows)
-            return read_history(rows), run
-
-        return await self._keeper.own(run_id, begin)
+        now = time.time()
+        run = RunRow(
+            run_id=run_id,
+            created=now,
+            epoch=1,
+            status=store.RUNNING,
+            # For lists only: the event holds it exactly, and a database takes no lone surrogates.
+            task=started.task.encode(errors="replace").decode(),
+            owner=owner(),
+            claimed=now,
+            seconds=0.0,
+        )
+        return await self._keeper.begin(run, [_run_event(run, 1, 0, started), *_renumbered(run, copied)])
 
     async def resume(
         self, run_id: str, options: Mapping[str, Any] | None = None, *, decision: Decision | None = None
@@ -126,7 +119,7 @@ class RunLog:
                 raise UserError(f"run {run_id!r} has no effect in doubt: resume it without a decision")
             return history, run
 
-        journal = await self._keeper.own(run_id, claim)
+        journal = await self._keeper.claim(run_id, claim)
         try:
             await journal.take_up(options or {}, decision)
         except BaseException:

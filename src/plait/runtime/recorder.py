@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from plait.errors import LogError, NeedsDecision
 from plait.events import DecisionMade, EffectIntended, Event, PromptPart, Record, StepDiverged, StepRecorded
@@ -27,10 +27,7 @@ from plait.runtime.history import (
     RecordedStep,
     comparable_event,
 )
-from plait.runtime.store import RecordRow, to_record
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from plait.runtime.store import RecordRow, RunEnd, to_record
 
 Decision = Literal["retry", "assume-done"]
 ASSUMED_RESULT = {"ok": True, "text": "assumed done by the user; its result is not known", "cut": False}
@@ -44,9 +41,9 @@ class Sink(Protocol):
         rows: list[RecordRow],
         *,
         durable: bool = False,
-        after: "Callable[[Connection], None] | None" = None,
+        ends: RunEnd | None = None,
     ) -> "asyncio.Future[None]":
-        """Queue rows, and something to do in the same transaction.
+        """Queue rows, and note in the same transaction how the run ended.
 
         The future is done when they are on disk, or holds a LogError.
         """
@@ -123,13 +120,13 @@ class Recorder:
         self._numbers[place] = number + 1
         self._put_once(f"{place}!{number}", event)
 
-    async def add(self, event: Event, *, after: "Callable[[Connection], None] | None" = None) -> None:
-        """Add an event of the run itself, fully synced, and do `after` in the same transaction."""
+    async def add(self, event: Event, *, ends: RunEnd | None = None) -> None:
+        """Add an event of the run itself, fully synced."""
         self._check()
         counter = f"run!{event.kind}"
         number = self.history.counts.get(counter, 0)
         self.history.counts[counter] = number + 1
-        await self._put([self._row(f"{counter}!{number}", event)], durable=True, after=after)
+        await self._put([self._row(f"{counter}!{number}", event)], durable=True, ends=ends)
 
     async def decide(self, decision: Decision) -> None:
         """Record what the user decided about every effect in doubt."""
@@ -252,9 +249,9 @@ class Recorder:
         rows: list[RecordRow],
         *,
         durable: bool = False,
-        after: "Callable[[Connection], None] | None" = None,
+        ends: RunEnd | None = None,
     ) -> "asyncio.Future[None]":
-        self._last = self._sink.put(rows, durable=durable, after=after)
+        self._last = self._sink.put(rows, durable=durable, ends=ends)
         for observer in self.observers:
             for row in rows:
                 observer(to_record(row))

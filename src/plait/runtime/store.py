@@ -46,6 +46,15 @@ class RunRow:
     """Seconds of work by the processes before, or by all when the run has ended."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunEnd:
+    """How a run ended."""
+
+    run_id: str
+    status: str
+    seconds: float
+
+
 RUNNING = "running"
 """Status of a run that has not ended in good order; its process may be gone."""
 
@@ -67,15 +76,10 @@ def to_record(row: RecordRow) -> Record:
     )
 
 
-def insert_run(connection: "Connection", run: RunRow) -> None:
-    """Add a run.
-
-    Raises:
-        UserError: there is one of that name.
-    """
-    if select_run(connection, run.run_id) is not None:
-        raise UserError(f"there is already a run {run.run_id!r}")
-    connection.execute(tables().runs.insert(), vars(run))
+def insert_runs(connection: "Connection", runs: Sequence[RunRow]) -> None:
+    """Add runs that are not there yet."""
+    if runs:
+        connection.execute(tables().runs.insert(), [vars(run) for run in runs])
 
 
 def claim_run(connection: "Connection", run_id: str, *, owner: str, now: float) -> RunRow:
@@ -207,10 +211,16 @@ def next_place(connection: "Connection", run_id: str, kind: str) -> tuple[int, i
     return (connection.execute(mine).scalar() or 0) + 1, connection.execute(same).scalar_one()
 
 
-def finish_run(connection: "Connection", run_id: str, *, status: str, seconds: float) -> None:
-    """Note how a run ended."""
+def end_runs(connection: "Connection", ends: Sequence[RunEnd]) -> None:
+    """Note how runs ended."""
+    if not ends:
+        return
+    from sqlalchemy import bindparam
+
     runs = tables().runs
-    connection.execute(runs.update().where(runs.c.run_id == run_id).values(status=status, seconds=seconds))
+    query = runs.update().where(runs.c.run_id == bindparam("ended"))
+    values = [{"ended": end.run_id, "status": end.status, "seconds": end.seconds} for end in ends]
+    connection.execute(query, values)
 
 
 def delete_run(connection: "Connection", run_id: str) -> None:

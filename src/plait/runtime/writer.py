@@ -13,10 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from plait.errors import LogError, PlaitError
+from plait.errors import LogError, PlaitError, UserError
 from plait.runtime import store
 from plait.runtime.database import Database
-from plait.runtime.store import RecordRow
+from plait.runtime.store import RecordRow, RunEnd, RunRow
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -33,8 +33,10 @@ class Append:
     epoch: int
     rows: list[RecordRow]
     durable: bool
-    after: "Callable[[Connection], None] | None"
-    """Something more to do in the same transaction."""
+    begins: RunRow | None = None
+    """A run to add first, which must not be there."""
+    ends: RunEnd | None = None
+    """How the run ended, to be noted in the list of runs."""
     settle: "Callable[[Outcome], None]"
     """Called on `loop` once the rows are on disk, or cannot be."""
     loop: asyncio.AbstractEventLoop
@@ -155,19 +157,29 @@ class Writer:
             return []
         owned = store.epochs(connection, {job.run_id for job in jobs})
         outcomes: list[tuple[Job, Outcome, Any]] = []
-        rows: list[RecordRow] = []
+        accepted: list[Append] = []
         for job in jobs:
-            error = self._failed.get((job.run_id, job.epoch))
-            if error is None and owned.get(job.run_id) != job.epoch:
-                error = store.taken_over(job.run_id, owned.get(job.run_id))
+            error = self._refusal(job, owned)
             if error is None:
-                rows += job.rows
+                accepted.append(job)
             outcomes.append((job, error, None))
-        store.insert_records(connection, rows)
-        for job, error, _ in outcomes:
-            if isinstance(job, Append) and job.after and error is None:
-                job.after(connection)
+        store.insert_runs(connection, [job.begins for job in accepted if job.begins])
+        store.insert_records(connection, [row for job in accepted for row in job.rows])
+        store.end_runs(connection, [job.ends for job in accepted if job.ends])
         return outcomes
+
+    def _refusal(self, job: Append, owned: dict[str, int]) -> PlaitError | None:
+        """Say why the rows of a job may not be written; None when they may."""
+        failed = self._failed.get((job.run_id, job.epoch))
+        if failed is not None:
+            return failed
+        if job.begins is None:
+            epoch = owned.get(job.run_id)
+            return None if epoch == job.epoch else store.taken_over(job.run_id, epoch)
+        if job.run_id in owned:
+            return UserError(f"there is already a run {job.run_id!r}")
+        owned[job.run_id] = job.epoch
+        return None
 
     def _do(self, connection: "Connection", job: Work, *, alone: bool) -> tuple[Job, Outcome, Any]:
         try:
@@ -179,7 +191,7 @@ class Writer:
 
     def _remember_failure(self, job: Append, error: Outcome) -> None:
         """After a hole in a run's log nothing may follow: later rows can rest on the lost ones."""
-        if error is not None:
+        if error is not None and job.begins is None:
             failure = error if isinstance(error, LogError) else LogError(str(error))
             self._failed.setdefault((job.run_id, job.epoch), failure)
 
