@@ -73,6 +73,33 @@ async def test_a_text_goes_there_and_back() -> None:
     assert endpoint.headers[0]["Authorization"] == "Bearer secret-key"
 
 
+async def test_text_that_is_not_unicode_is_sent_all_the_same() -> None:
+    async with Endpoint() as endpoint:
+        await ask(endpoint, Request(messages=(Message(role="user", content="caf\udce9 ä"),)))
+    assert endpoint.bodies[0]["messages"][0]["content"] == "caf? ä"
+
+
+async def test_the_query_of_an_address_is_kept() -> None:
+    queries: list[str] = []
+
+    async def notes(request: web.Request) -> web.StreamResponse:
+        queries.append(request.query_string)
+        return await says("ok")(request)
+
+    async with Endpoint([notes]) as endpoint:
+        model = ChatModel("m", f"{endpoint.base_url}/?api-version=2", "m")
+        await model.complete(Request(messages=HELLO))
+        await model.aclose()
+    assert queries == ["api-version=2"]
+
+
+async def test_a_server_error_that_names_a_parameter_is_still_a_server_error() -> None:
+    async with Endpoint([fails(500, "unexpected end, 'temperature' sensor not supported")]) as endpoint:
+        with pytest.raises(TransientModelError, match="unexpected end"):
+            await ask(endpoint)
+    assert endpoint.requests == 1
+
+
 async def test_a_reply_cut_at_the_limit_says_so() -> None:
     async with Endpoint([says("on and on", finish="length")]) as endpoint:
         assert (await ask(endpoint)).finish == "length"
@@ -228,6 +255,11 @@ async def test_parameters_that_an_endpoint_does_not_know_are_left_out() -> None:
         (answers({"error": {"message": "upstream", "code": 502}}), TransientModelError, "upstream"),
         (answers({"error": "out of credit"}), ModelError, "out of credit"),
         (answers({"choices": []}), TransientModelError, "no Chat Completions reply"),
+        (
+            answers({"choices": [{"message": {"tool_calls": [{"function": "f"}]}}]}),
+            TransientModelError,
+            "readable",
+        ),
         (answers([1]), TransientModelError, "no Chat Completions reply"),
         (says_raw(b'{"choices": ['), TransientModelError, "not JSON"),
         (says_raw(b"<html>hi</html>", "text/html"), ModelError, "web page"),

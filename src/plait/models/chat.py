@@ -5,6 +5,7 @@ one body, one request over a kept connection, one reply. An endpoint that refuse
 again without it, and asked without it from then on.
 """
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,8 +24,7 @@ from plait.models.wire import Capabilities, NotAReplyError, body_of, lesser, rep
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
 DEFAULT_KEY_VARIABLE = "PLAIT_API_KEY"
-# 500 is here because llama.cpp answers it to tools it was not started for.
-_REFUSALS = frozenset({400, 404, 422, 500, 501})
+_REFUSALS = frozenset({400, 404, 422, 501})
 
 
 class ChatModel:
@@ -87,11 +87,13 @@ class ChatModel:
         while True:
             body = body_of(request, model=self._model, capabilities=capabilities, extra=self._extra)
             started = time.perf_counter()
-            status, headers, content = await self._post(orjson.dumps(body))
+            status, headers, content = await self._post(_encoded(body))
             if status == 200:
                 return self._reply(content, headers, request, time.perf_counter() - started)
             complaint = mask(complaint_of(content), self._key)
-            fewer = lesser(capabilities, request, complaint) if status in _REFUSALS else None
+            # llama.cpp answers 500 to tools when it was started without --jinja.
+            refused = status in _REFUSALS or (status == 500 and "--jinja" in complaint)
+            fewer = lesser(capabilities, request, complaint) if refused else None
             if fewer is None:
                 raise self._status_error(status, complaint, headers)
             capabilities = self._learned[key] = fewer
@@ -141,7 +143,8 @@ class ChatModel:
     def _endpoint(self) -> Any:
         from yarl import URL  # comes with aiohttp; parsed once, not at every call
 
-        return URL(f"{self._url}/chat/completions")
+        base = URL(self._url)
+        return base.with_path(f"{base.path.rstrip('/')}/chat/completions", keep_query=True)
 
     @cached_property
     def _headers(self) -> Mapping[str, str]:
@@ -158,6 +161,14 @@ class ChatModel:
 
         timeout = aiohttp.ClientTimeout(total=self._timeout_seconds, sock_connect=CONNECT_SECONDS)
         return {"timeout": timeout, "proxy": _proxy(self._url)}
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except orjson.JSONEncodeError:
+        # Half a character, as from a file name that is not UTF-8: it becomes a question mark.
+        return json.dumps(body, ensure_ascii=False).encode(errors="replace")
 
 
 def _check(base_url: str) -> None:

@@ -12,12 +12,11 @@ from plait.models.protocol import TokenUsage
 class Prices:
     """The prices of one model at one provider."""
 
-    def __init__(self, model: str, provider_url: str | None = None, provider: str | None = None) -> None:
-        """Look nothing up yet. The provider is given by its address or by its name."""
+    def __init__(self, model: str, provider_url: str) -> None:
+        """Look nothing up yet; the provider is known by its address."""
         self._model = model
         self._url = provider_url
-        self._provider = provider
-        self._known = urlsplit(provider_url or "https:").hostname not in ("localhost", "127.0.0.1", "::1")
+        self._known = urlsplit(provider_url).hostname not in ("localhost", "127.0.0.1", "::1")
 
     def priced(self, usage: TokenUsage) -> TokenUsage:
         """Return the usage with its money."""
@@ -33,10 +32,7 @@ class Prices:
             output_tokens=usage.output_tokens,
         )
         try:
-            if self._url is not None:
-                price = genai_prices.calc_price(tokens, self._model, provider_api_url=self._url)
-            else:
-                price = genai_prices.calc_price(tokens, self._model, provider_id=self._provider)
+            price = genai_prices.calc_price(tokens, self._model, provider_api_url=self._url)
         except LookupError:
             self._known = False
             return 0.0

@@ -140,7 +140,7 @@ def lesser(capabilities: Capabilities, request: Request, complaint: str) -> Capa
     if not re.search(r"support|unrecognized|unknown|unexpected|not permitted|deprecated", words):
         return None
     for name in ("temperature", "seed", "stop"):
-        if getattr(capabilities, name) and re.search(rf"\b{name}\b", words):
+        if getattr(capabilities, name) and re.search(rf"(\W|argument |parameter ){name}\W", f" {words} "):
             return replace(capabilities, **{name: False})
     return None
 
@@ -175,9 +175,9 @@ def reply_of(answer: Any, request: Request, *, seconds: float) -> Reply:
         choice = answer["choices"][0]
         message = choice["message"]
         text = _text(message)
-        raw_calls = [call["function"] for call in message.get("tool_calls") or ()]
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise NotAReplyError("it has no choices[0].message") from error
+        raw_calls = [dict(call["function"]) for call in message.get("tool_calls") or ()]
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        raise NotAReplyError("it has no readable choices[0].message") from error
     finish: Finish = "length" if choice.get("finish_reason") == "length" else "stop"
     calls: tuple[ToolCall, ...] = ()
     if raw_calls and isinstance(request.form, Typed):
