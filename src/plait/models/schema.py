@@ -71,11 +71,10 @@ def allows_null(schema: Any, root: Schema) -> bool:
 def first_problem(value: Any, schema: Schema) -> str:
     """Say in one line where and why a value does not fit the schema; empty when it does."""
     # jsonschema takes a tenth of a second to import, which commands without a model need not pay.
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
+    from jsonschema import Draft202012Validator, exceptions
 
     validator = cast("Any", Draft202012Validator(schema))
-    error = cast("ValidationError | None", best_match(validator.iter_errors(value)))
+    error = cast("ValidationError | None", cast("Any", exceptions).best_match(validator.iter_errors(value)))
     if error is None:
         return ""
     where = ".".join(str(key) for key in error.absolute_path)
