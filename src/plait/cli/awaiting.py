@@ -1,0 +1,47 @@
+"""What a run waits for right now, told from how far its story has come.
+
+Knows nothing of terminals. The log holds what is done, never what is begun (but for effects), so this is
+what the shape of a run says comes next.
+"""
+
+from collections.abc import Sequence
+
+from plait.cli.story import RUNNING, Round, Story, Subtask, Try
+
+
+def awaited(story: Story) -> list[tuple[str, float]]:
+    """Return what the run waits for now, each with the time since when."""
+    if story.status != RUNNING:
+        return []
+    if retried := story.retrying:
+        return [(f"waiting {retried.delay_seconds:g} s to ask again: {retried.reason}", story.since)]
+    if not story.rounds:
+        return [("getting ready", story.started)]
+    return _awaited_in(story.rounds[-1])
+
+
+def _awaited_in(round: Round) -> list[tuple[str, float]]:
+    if round.finished:
+        return [("ending the run" if round.finished.passed else "starting the next round", round.since)]
+    if not round.subtasks:
+        return [(_asked("planner", "planning", round.planning), round.since)]
+    doing = [subtask for subtask in round.subtasks if subtask.status == "doing"]
+    if doing:
+        many = len(doing) > 1
+        return [(_doing(task) + (f" for {task.id}" if many else ""), task.since) for task in doing]
+    if all(subtask.status != "todo" for subtask in round.subtasks):
+        return [(_asked("answer agent", "writing", round.answering), round.since)]
+    return [("starting the next subtask", round.since)]
+
+
+def _doing(subtask: Subtask) -> str:
+    step = subtask.steps[-1] if subtask.steps else None
+    if step is None or (step.use and not step.use.pending) or step.chosen.startswith("done("):
+        return _asked("tool agent", "choosing", ())
+    if step.use or step.chosen:
+        return "calling " + (step.use.tool if step.use else step.chosen.split("(", 1)[0])
+    return _asked("tool agent", "choosing", step.tries)
+
+
+def _asked(role: str, verb: str, tries: Sequence[Try]) -> str:
+    return f"{role} is {verb}" + (f" (try {len(tries) + 1})" if tries else "")

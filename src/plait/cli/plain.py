@@ -1,0 +1,165 @@
+"""Plain lines of a run, one per happening, for logs, pipes and continuous integration.
+
+Knows nothing of terminals: no colours, no control codes, each line flushed at once. It never raises into
+the run: when nobody reads any more it falls silent.
+"""
+
+import sys
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TextIO
+
+from plait.cli.story import Place
+from plait.cli.telling import mapping, place_of, tell
+from plait.cli.words import limits_text, one_line, score_text, usage_text, value_text
+from plait.events import (
+    ApprovalDecided,
+    BudgetReached,
+    DecisionMade,
+    Event,
+    Gated,
+    LoopBroken,
+    MemoryCleared,
+    MemoryWritten,
+    ModelRetried,
+    Noted,
+    PlanMade,
+    PromptPart,
+    Record,
+    RoundFinished,
+    RoundStarted,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    StepDiverged,
+    StepRecorded,
+    SubtaskFinished,
+    SubtaskStarted,
+)
+from plait.models.callform import format_call
+
+LINE_CHARACTERS = 300
+
+
+class PlainDisplay:
+    """Writes one line per happening, with the seconds since the run (or its resumption) began."""
+
+    def __init__(self, earlier: Iterable[Record] = (), *, stream: TextIO | None = None) -> None:
+        self._records = list(earlier)
+        self._stream = stream or sys.stderr
+        self._first: float | None = None
+        self._silent = False
+
+    def __enter__(self) -> "PlainDisplay":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    @contextmanager
+    def paused(self) -> Generator[None]:
+        """Leave the terminal to a question; plain lines have nothing to clear."""
+        yield
+
+    def __call__(self, record: Record) -> None:
+        """Write what a new record says, if it says something to a reader."""
+        if isinstance(record.event, PromptPart):
+            return
+        self._records.append(record)
+        self._first = record.at if self._first is None else self._first
+        lines = list(lines_of(record))
+        if isinstance(record.event, RunFinished):
+            lines.append(usage_text(tell(self._records).usage))
+        for text in lines:
+            self._write(f"{record.at - self._first:8.1f} s  {one_line(text, LINE_CHARACTERS)}\n")
+
+    def _write(self, text: str) -> None:
+        if self._silent:
+            return
+        encoding = getattr(self._stream, "encoding", None) or "utf-8"
+        try:
+            self._stream.write(text.encode(encoding, "replace").decode(encoding))
+            self._stream.flush()
+        except (OSError, ValueError):  # A closed pipe or stream; the run goes on, unseen.
+            self._silent = True
+
+
+def lines_of(record: Record) -> Iterator[str]:
+    """Return what a record says to a reader: no line, one, or several for a plan."""
+    event, place = record.event, place_of(record.path)
+    match event:
+        case RunStarted():
+            yield f"run {record.run_id}: {event.task}"
+            budget = limits_text(event.options) or "no limits"
+            yield f"model {event.options.get('model', 'unknown')}, {budget}"
+        case RunResumed():
+            yield f"run {record.run_id} resumed; what is on record is not done again"
+        case PlanMade():
+            for item in event.subtasks:
+                after = ", ".join(str(id) for id in item.get("depends_on", ()))
+                yield f"plan {item['id']}: {item['goal']}" + (f" (after {after})" if after else "")
+        case RunFinished():
+            message = event.result.get("message") or event.result.get("answer") or ""
+            yield f"{event.status.replace('_', ' ')}: {value_text(message)}"
+        case _:
+            if text := _said(event, place):
+                # A gate names its role, which says where it stands in the round.
+                label = "" if isinstance(event, Gated) and place.part else place.label
+                yield f"{label}: {text}" if label else text
+
+
+def _said(event: Event, place: Place) -> str:
+    """Return what happened at a place of the run."""
+    match event:
+        case RoundStarted():
+            return f"round {event.round}"
+        case RoundFinished():
+            return f"round {event.round} {'passed' if event.passed else 'did not pass'}"
+        case SubtaskStarted():
+            return f"doing: {event.goal}"
+        case SubtaskFinished():
+            prefix = "" if place.subtask else f"{event.id}: "
+            return f"{prefix}{event.status}: {event.result}"
+        case Gated():
+            return _gated(event)
+        case StepRecorded() if event.step in ("tool", "effect"):
+            call = format_call(event.args.get("tool", ""), event.args.get("arguments", {}))
+            result = mapping(event.result)
+            return f"{'ok' if result.get('ok', True) else 'failed'}: {call} -> {result.get('text', '')}"
+        case _:
+            return _noted(event)
+
+
+def _gated(event: Gated) -> str:
+    why = "; ".join(event.problems) or event.critique
+    head = f"{event.role} {score_text(event.score)}, {event.verdict}"
+    if event.verdict == "passed":
+        return head if isinstance(event.output, list) else f"{head}: {value_text(event.output)}"
+    return f"{head}: {why}"
+
+
+def _noted(event: Event) -> str:
+    match event:
+        case MemoryWritten():
+            return f"{event.memory.replace('_', '-')} memory takes in: {event.entry}"
+        case MemoryCleared():
+            return f"{event.memory.replace('_', '-')} memory cleared"
+        case ApprovalDecided() if not event.allowed:
+            return f"not allowed ({event.by}): {format_call(event.tool, event.arguments)}"
+        case LoopBroken():
+            return f"loop broken: {event.call} came {event.times} times"
+        case BudgetReached():
+            return f"budget reached: {event.message}"
+        case ModelRetried():
+            return f"model call failed, again in {event.delay_seconds:g} s: {event.reason}"
+        case StepDiverged():
+            return "asked with other arguments than on record, and done anew"
+        case DecisionMade():
+            return f"decided: {event.decision} for {event.at}"
+        case Noted():
+            return event.text
+        case _:
+            return ""

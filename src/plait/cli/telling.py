@@ -1,0 +1,309 @@
+"""Tells the story of a run from its records.
+
+Knows nothing of terminals or databases. `tell` is pure and takes any first part of a run's records, so
+the live display and `plait show` see the same. Paths are read leniently: an unknown segment is passed
+over, and steps outside any round or subtask still appear.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from plait.cli.story import (
+    RUNNING,
+    Happening,
+    ModelCall,
+    Place,
+    Round,
+    Step,
+    Story,
+    Subtask,
+    ToolUse,
+    Try,
+)
+from plait.events import (
+    ApprovalDecided,
+    EffectIntended,
+    FeedbackGiven,
+    Gated,
+    LoopBroken,
+    MemoryCleared,
+    MemoryWritten,
+    ModelRetried,
+    PlanMade,
+    PromptPart,
+    Record,
+    RoundFinished,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    StepRecorded,
+    SubtaskFinished,
+    SubtaskStarted,
+)
+from plait.task import Usage
+
+PARTS = ("plan", "answer", "check")
+
+
+def place_of(path: str) -> Place:
+    """Read a path such as `run/round-1/subtask-2/step-3/try-1!0`."""
+    found: dict[str, Any] = {}
+    for segment in path.split("!", 1)[0].split("/"):
+        name, _, number = segment.partition("-")
+        if segment in PARTS:
+            found["part"] = segment
+        elif name == "subtask" and number:
+            found["subtask"] = number
+        elif number.isdecimal() and name in ("team", "round", "step", "try"):
+            found["attempt" if name == "try" else name] = int(number)
+    return Place(**found)
+
+
+def tell(records: Iterable[Record], *, status: str = "") -> Story:
+    """Arrange the records of one run, or any first part of them.
+
+    Args:
+        records: Of one run, in any order.
+        status: What the log knows about a run that did not end: `running` or `interrupted`.
+    """
+    ordered = sorted(records, key=lambda record: record.sequence)
+    current = _latest(ordered)
+    started = next((r.event for r in current if isinstance(r.event, RunStarted)), None)
+    resumed = [r.event for r in current if isinstance(r.event, RunResumed)]
+    options = dict(started.options) if started else {}
+    for event in resumed:
+        options.update(event.options)
+    finished, begun = _ending(ordered), _begun(ordered)
+    return Story(
+        run_id=ordered[0].run_id if ordered else "",
+        task=started.task if started else "",
+        options=options,
+        version=started.version if started else "",
+        forked_from=started.forked_from if started else "",
+        status=finished.status if finished else status or RUNNING,
+        result=finished.result if finished else None,
+        rounds=_rounds(current),
+        memory=[e for r in current if (e := _memory(r)) and e.memory == "long_term"],
+        happenings=_happenings(current),
+        retrying=e if current and isinstance(e := current[-1].event, ModelRetried) else None,
+        feedback=next((r.event for r in reversed(ordered) if isinstance(r.event, FeedbackGiven)), None),
+        usage=_usage(ordered, _seconds(ordered, begun)),
+        usage_by_role=_usage_by_role(ordered),
+        resumes=len(resumed),
+        reused=_usage(_reused(current, begun), 0.0),
+        started=begun,
+        since=ordered[-1].at if ordered else 0.0,
+    )
+
+
+def _latest(ordered: Sequence[Record]) -> list[Record]:
+    """Keep of each path the last revision, and no prompts."""
+    latest = {record.path: record for record in ordered if not isinstance(record.event, PromptPart)}
+    return sorted(latest.values(), key=lambda record: record.sequence)
+
+
+def _ending(ordered: Sequence[Record]) -> RunFinished | None:
+    """Return how the run ended, unless it was taken up again after that."""
+    ends = [r.event for r in ordered if isinstance(r.event, RunFinished | RunResumed)]
+    return ends[-1] if ends and isinstance(ends[-1], RunFinished) else None
+
+
+def _happenings(
+    records: Sequence[Record],
+) -> list[tuple[Place, Happening]]:
+    return [(place_of(r.path), r.event) for r in records if isinstance(r.event, Happening)]
+
+
+def _memory(record: Record) -> MemoryWritten | MemoryCleared | None:
+    return record.event if isinstance(record.event, MemoryWritten | MemoryCleared) else None
+
+
+# What a run consumed. Every recorded call counts, also those that were done anew later.
+
+
+def _begun(ordered: Sequence[Record]) -> float:
+    """Return when the run began; what a fork copied from its parent is older."""
+    return next((r.at for r in ordered if isinstance(r.event, RunStarted)), ordered[0].at if ordered else 0.0)
+
+
+def _reused(current: Sequence[Record], begun: float) -> list[Record]:
+    """Return what was on record when the last process began: copied by a fork, or of an earlier process."""
+    last = max((record.epoch for record in current), default=0)
+    return [record for record in current if record.at < begun or record.epoch < last]
+
+
+def _seconds(records: Sequence[Record], begun: float) -> float:
+    """Return the seconds of work, over all processes; the time between them does not count."""
+    spans: dict[int, tuple[float, float]] = {}
+    for record in records:
+        if record.at >= begun and not isinstance(record.event, FeedbackGiven):
+            first, last = spans.get(record.epoch, (record.at, record.at))
+            spans[record.epoch] = min(first, record.at), max(last, record.at)
+    return sum(last - first for first, last in spans.values())
+
+
+def _usage(records: Sequence[Record], seconds: float) -> Usage:
+    steps = [record.event for record in records if isinstance(record.event, StepRecorded)]
+    models = [step.result for step in steps if step.step == "model"]
+    return Usage(
+        model_calls=len(models),
+        tool_calls=len([step for step in steps if step.step in ("tool", "effect")]),
+        input_tokens=int(_total(models, "input_tokens")),
+        cached_input_tokens=int(_total(models, "cached_input_tokens")),
+        output_tokens=int(_total(models, "output_tokens")),
+        usd=_total(models, "usd"),
+        seconds=seconds,
+    )
+
+
+def _usage_by_role(records: Sequence[Record]) -> dict[str, Usage]:
+    """Return the model calls of each role; `seconds` is the time of its calls."""
+    calls: dict[str, list[Record]] = {}
+    for record in records:
+        if isinstance(record.event, StepRecorded) and record.event.step == "model":
+            calls.setdefault(str(record.event.args.get("role", "model")), []).append(record)
+    return {role: _usage(own, _spent(own)) for role, own in calls.items()}
+
+
+def _spent(records: Sequence[Record]) -> float:
+    return sum(record.event.seconds for record in records if isinstance(record.event, StepRecorded))
+
+
+def _total(results: Sequence[Any], name: str) -> float:
+    return sum(mapping(mapping(result).get("usage")).get(name) or 0 for result in results)
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return a value that should be a JSON object, or an empty one where it is none."""
+    return value if isinstance(value, Mapping) else {}  # pyright: ignore[reportUnknownVariableType]
+
+
+# Rounds, subtasks, steps, tries: each is made from the records that belong to it.
+
+
+def _rounds(records: Sequence[Record]) -> list[Round]:
+    groups: dict[tuple[int, int], list[Record]] = {}
+    for record in records:
+        place = place_of(record.path)
+        if place.round or place.part or place.step or place.subtask or isinstance(record.event, PlanMade):
+            groups.setdefault((place.team, place.round), []).append(record)
+    return [_round(team, number, group) for (team, number), group in groups.items()]
+
+
+def _round(team: int, number: int, records: Sequence[Record]) -> Round:
+    parts = {part: [r for r in records if place_of(r.path).part == part] for part in PARTS}
+    check = next((r.event for r in parts["check"] if isinstance(r.event, StepRecorded)), None)
+    return Round(
+        team=team,
+        number=number,
+        planning=_tries(parts["plan"]),
+        subtasks=_subtasks(records),
+        answering=_tries(parts["answer"]),
+        check=mapping(check.result) if check else None,
+        finished=next((r.event for r in reversed(records) if isinstance(r.event, RoundFinished)), None),
+        since=records[-1].at,
+    )
+
+
+def _subtasks(records: Sequence[Record]) -> list[Subtask]:
+    plan = next((r.event for r in reversed(records) if isinstance(r.event, PlanMade)), None)
+    planned = {str(item["id"]): item for item in plan.subtasks} if plan else {}
+    groups: dict[str, list[Record]] = {id: [] for id in planned}
+    for record in records:
+        event, place = record.event, place_of(record.path)
+        id = event.id if isinstance(event, SubtaskStarted | SubtaskFinished) else place.subtask
+        if id or place.step:
+            groups.setdefault(id, []).append(record)
+    return [_subtask(id, planned.get(id, {}), group) for id, group in groups.items()]
+
+
+def _subtask(id: str, planned: Mapping[str, Any], records: Sequence[Record]) -> Subtask:
+    started = next((r.event for r in records if isinstance(r.event, SubtaskStarted)), None)
+    finished = next((r.event for r in reversed(records) if isinstance(r.event, SubtaskFinished)), None)
+    steps: dict[int, list[Record]] = {}
+    for record in records:
+        if number := place_of(record.path).step:
+            steps.setdefault(number, []).append(record)
+    return Subtask(
+        id=id,
+        goal=str(planned.get("goal") or (started.goal if started else "")),
+        depends_on=[str(other) for other in planned.get("depends_on", ())],
+        status=finished.status if finished else "doing" if records else "todo",
+        result=finished.result if finished else "",
+        steps=[_step(number, group) for number, group in sorted(steps.items())],
+        memory=[event for r in records if (event := _memory(r))],
+        loop=next((r.event for r in records if isinstance(r.event, LoopBroken)), None),
+        since=records[-1].at if records else 0.0,
+    )
+
+
+def _step(number: int, records: Sequence[Record]) -> Step:
+    return Step(
+        number=number,
+        tries=_tries(records),
+        use=_tool_use(records),
+        approval=next((r.event for r in reversed(records) if isinstance(r.event, ApprovalDecided)), None),
+    )
+
+
+def _tries(records: Sequence[Record]) -> list[Try]:
+    models: dict[int, ModelCall] = {}
+    gates: dict[int, Gated] = {}
+    for record in records:
+        if isinstance(record.event, Gated):
+            gates[record.event.attempt] = record.event
+        elif isinstance(record.event, StepRecorded) and record.event.step == "model":
+            models[place_of(record.path).attempt or 1] = _model_call(record, record.event)
+    return [
+        Try(attempt=n, model=models.get(n), gate=gates.get(n)) for n in sorted(models.keys() | gates.keys())
+    ]
+
+
+def _model_call(record: Record, step: StepRecorded) -> ModelCall:
+    result = mapping(step.result)
+    return ModelCall(
+        path=record.path,
+        role=str(step.args.get("role", "model")),
+        prompt=str(step.args.get("prompt", "")),
+        text=str(result.get("text", "")),
+        finish=str(result.get("finish", "")),
+        usage=_usage([record], step.seconds),
+    )
+
+
+def _tool_use(records: Sequence[Record]) -> ToolUse | None:
+    for record in reversed(records):
+        event = record.event
+        if isinstance(event, EffectIntended):
+            return _use(record, event.args, effect=True, result={}, seconds=0.0, pending=True)
+        if isinstance(event, StepRecorded) and event.step in ("tool", "effect"):
+            effect = event.step == "effect"
+            result = mapping(event.result)
+            return _use(
+                record, event.args, effect=effect, result=result, seconds=event.seconds, assumed=event.assumed
+            )
+    return None
+
+
+def _use(
+    record: Record,
+    args: Mapping[str, Any],
+    *,
+    effect: bool,
+    result: Mapping[str, Any],
+    seconds: float,
+    assumed: bool = False,
+    pending: bool = False,
+) -> ToolUse:
+    return ToolUse(
+        path=record.path.split("!", 1)[0],
+        tool=str(args.get("tool", "")),
+        arguments=mapping(args.get("arguments")),
+        effect=effect,
+        ok=bool(result.get("ok", not pending)),
+        text=str(result.get("text", "")),
+        cut=bool(result.get("cut", False)),
+        seconds=seconds,
+        assumed=assumed,
+        pending=pending,
+    )
