@@ -12,7 +12,6 @@ import statistics
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +54,13 @@ async def ask(journal: Journal, model: ChatModel, step: int) -> float:
         started = time.perf_counter()
         reply = await model.complete(asked)
         seconds = time.perf_counter() - started
-        return asdict(reply)
+        return {"text": reply.text, "finish": reply.finish, "usage": vars(reply.usage), "tool_calls": []}
 
     args = {
         "role": "tool",
         "model": model.name,
-        "settings": asdict(asked.settings),
-        "messages": [asdict(message) for message in asked.messages],
+        "settings": vars(asked.settings),
+        "messages": [vars(message) for message in asked.messages],
     }
     await journal.call(f"step-{step}", complete, args, kind="model")
     journal.emit(Noted(text=f"step {step} done"))
@@ -145,7 +144,7 @@ async def waiting(url: str) -> None:
 
     async def run(number: int) -> None:
         journal = await log.start(f"waiting-{number}", "benchmark", {})
-        args = {"messages": [asdict(message) for message in request(STEPS).messages]}
+        args = {"messages": [vars(message) for message in request(STEPS).messages]}
         await journal.call("step", wait, args, kind="model")
         await journal.finish("succeeded", {})
 
