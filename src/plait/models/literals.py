@@ -49,6 +49,20 @@ def find_close(text: str, start: int) -> int:
     return -1
 
 
+def missing_closers(text: str) -> str | None:
+    """Return the brackets that a cut text lacks, or None where it ends inside a string or is crossed."""
+    expected: list[str] = []
+    for _, piece in _pieces(text, 0):
+        if piece in _PAIRS:
+            expected.append(_PAIRS[piece])
+        elif piece in _PAIRS.values():
+            if not expected or expected.pop() != piece:
+                return None
+        elif piece[0] in "\"'" and (len(piece) < 2 or piece[-1] != piece[0]):
+            return None
+    return "".join(reversed(expected))
+
+
 def read_arguments(text: str) -> list[tuple[str | None, Any]]:
     """Read what stands between the parentheses of a call, as (name or None, value) pairs in order.
 

@@ -1,0 +1,151 @@
+"""The ledger: what the recorded steps of a run consumed, by role, strand, team, round or model.
+
+Pure functions from records to figures; knows nothing of storage or display. Every revision of a step
+counts, because every one was paid for.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+from plait.events import Record, StepRecorded
+from plait.models.protocol import TokenUsage
+from plait.task import Usage
+
+Key = Literal["role", "strand", "team", "round", "model", "form"]
+
+_TEAM = re.compile(r"(?:^|/)team-(\d+)(?=/|$)")
+_ROUND = re.compile(r"(?:^|/)round-(\d+)(?=/|$)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerEntry:
+    """One finished model call."""
+
+    path: str
+    role: str
+    strand: str
+    team: int | None
+    """From the path; None outside teams."""
+    round: int | None
+    """The outermost round of the path; None outside rounds."""
+    model: str
+    form: str
+    finish: str
+    usage: TokenUsage
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCounts:
+    """Executed tool calls, by what they do to the world."""
+
+    reads: int = 0
+    effects: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.reads + self.effects
+
+
+def entries(records: Iterable[Record]) -> list[LedgerEntry]:
+    """Return one entry per recorded model call, in the order of the records."""
+    return [
+        _entry(record.path, record.event)
+        for record in records
+        if isinstance(record.event, StepRecorded) and record.event.step == "model"
+    ]
+
+
+def totals(ledger: Iterable[LedgerEntry]) -> Usage:
+    """Add entries up; `seconds` is the time spent in model calls, longer than the run's if they overlap."""
+    total = Usage()
+    for entry in ledger:
+        usage = entry.usage
+        total = replace(
+            total,
+            model_calls=total.model_calls + 1,
+            input_tokens=total.input_tokens + usage.input_tokens,
+            cached_input_tokens=total.cached_input_tokens + usage.cached_input_tokens,
+            output_tokens=total.output_tokens + usage.output_tokens,
+            usd=total.usd + usage.usd,
+            seconds=total.seconds + usage.seconds,
+        )
+    return total
+
+
+def by(ledger: Iterable[LedgerEntry], key: Key) -> dict[str, Usage]:
+    """Add entries up by one of their fields; what has no team or round stands under "-"."""
+    groups: dict[str, list[LedgerEntry]] = {}
+    for entry in ledger:
+        value = cast("str | int | None", getattr(entry, key))
+        groups.setdefault("-" if value is None else str(value), []).append(entry)
+    return {name: totals(group) for name, group in groups.items()}
+
+
+def tool_counts(records: Iterable[Record]) -> ToolCounts:
+    """Count the executed tool calls; an effect that the user assumed done counts too."""
+    steps = [record.event.step for record in records if isinstance(record.event, StepRecorded)]
+    return ToolCounts(reads=steps.count("tool"), effects=steps.count("effect"))
+
+
+def wall_seconds(records: Iterable[Record]) -> float:
+    """Return the seconds a run took over all its processes, without the pauses between them."""
+    spans: dict[int, tuple[float, float]] = {}
+    for record in records:
+        first, last = spans.get(record.epoch, (record.at, record.at))
+        spans[record.epoch] = (min(first, record.at), max(last, record.at))
+    return sum(last - first for first, last in spans.values())
+
+
+def usage_of(records: Sequence[Record]) -> Usage:
+    """Return what a run consumed: model calls, tool calls and wall-clock seconds."""
+    return replace(
+        totals(entries(records)), tool_calls=tool_counts(records).total, seconds=wall_seconds(records)
+    )
+
+
+def cached_share(usage: Usage) -> float:
+    """Return the part of the input tokens that a prefix cache answered, 0 to 1."""
+    return usage.cached_input_tokens / usage.input_tokens if usage.input_tokens else 0.0
+
+
+def _entry(path: str, step: StepRecorded) -> LedgerEntry:
+    result = _object(step.result)
+    usage = _object(result.get("usage"))
+    return LedgerEntry(
+        path=path,
+        role=str(step.args.get("role", "")),
+        strand=str(step.args.get("strand", "")),
+        team=_number(_TEAM, path),
+        round=_number(_ROUND, path),
+        model=str(step.args.get("model", "")),
+        form=_form(step.args.get("form")),
+        finish=str(result.get("finish", "")),
+        usage=TokenUsage(
+            input_tokens=int(usage.get("input_tokens", 0)),
+            cached_input_tokens=int(usage.get("cached_input_tokens", 0)),
+            output_tokens=int(usage.get("output_tokens", 0)),
+            seconds=float(usage.get("seconds", 0.0)),
+            usd=float(usage.get("usd", 0.0)),
+        ),
+    )
+
+
+def _form(form: Any) -> str:
+    """Name the reply form, whether it is recorded as a name or as an object that has one."""
+    fields = _object(form)
+    return (
+        str(fields.get("form") or fields.get("kind") or fields.get("type") or "")
+        if fields
+        else str(form or "")
+    )
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def _number(pattern: re.Pattern[str], path: str) -> int | None:
+    found = pattern.search(path)
+    return int(found[1]) if found else None
