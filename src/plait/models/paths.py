@@ -12,7 +12,9 @@ import platformdirs
 def data_folder() -> Path:
     """Return the folder of everything Plait keeps: models, runs, the database."""
     home = os.environ.get("PLAIT_HOME", "").strip()
-    return Path(home).expanduser().absolute() if home else platformdirs.user_data_path("plait", appauthor=False)
+    return (
+        Path(home).expanduser().absolute() if home else platformdirs.user_data_path("plait", appauthor=False)
+    )
 
 
 def models_folder() -> Path:
