@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import rich.progress
 
 MEBIBYTE = 1 << 20
+WORTH_A_LINE_BYTES = 4 * MEBIBYTE
 
 
 class Progress(Protocol):
@@ -39,14 +40,17 @@ class PlainProgress:
         self._tenths = 0
 
     def start(self, label: str, total_bytes: int, done_bytes: int) -> None:
+        again = label == self._label
         self._label, self._total = label, max(total_bytes, 1)
         self._tenths = done_bytes * 10 // self._total
+        if again or total_bytes < WORTH_A_LINE_BYTES:
+            return
         have = f", {done_bytes / MEBIBYTE:.0f} MiB of it here already" if done_bytes else ""
         self.note(f"{label}: {total_bytes / MEBIBYTE:.0f} MiB{have}")
 
     def advance(self, done_bytes: int) -> None:
         tenths = done_bytes * 10 // self._total
-        if tenths > self._tenths:
+        if tenths > self._tenths and self._total >= WORTH_A_LINE_BYTES:
             self._tenths = tenths
             self.note(f"{self._label}: {tenths * 10}%")
 

@@ -1,0 +1,122 @@
+"""Texts become vectors whose cosine says how near they are in meaning.
+
+Knows nothing of what is compared. The local embedder runs a small model on this machine, whichever
+language model is used; the hash embedder needs no model and serves tests.
+"""
+
+import asyncio
+import hashlib
+import importlib
+import math
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from plait.errors import ModelError, UserError
+from plait.models.catalogue import DEFAULT_EMBEDDING_MODEL, Entry, find_model
+from plait.models.fetch import pull
+from plait.models.machine import threads
+from plait.models.progress import terminal_progress
+
+# What fastembed calls the model whose files we hand it; it decides how token vectors become one.
+_FASTEMBED_NAME = "sentence-transformers/all-MiniLM-L6-v2"
+_BATCH_TEXTS = 32
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of unit length."""
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector for each text, in order.
+
+        Raises:
+            UserError: the model is not there and cannot be had.
+        """
+        ...
+
+
+def local_embedder(name: str = DEFAULT_EMBEDDING_MODEL) -> Embedder:
+    """Return the local embedder of that name; nothing is fetched or loaded before its first use.
+
+    Raises:
+        UserError: there is no such embedder.
+    """
+    entry = find_model(name)
+    if entry.kind != "embedding":
+        raise UserError(
+            f"Model {name!r} is a language model and makes no embeddings; see `plait models list`."
+        )
+    return LocalEmbedder(entry)
+
+
+class LocalEmbedder:
+    """An embedding model on this machine, loaded once."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._entry = entry
+        self._model: Any = None
+        self._loading = threading.Lock()
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector for each text; see `Embedder.embed`."""
+        return await asyncio.to_thread(self._embed, list(texts)) if texts else []
+
+    def _embed(self, texts: list[str]) -> list[list[float]]:
+        with self._loading:
+            if self._model is None:
+                self._model = self._load()
+        vectors: Iterable[Any] = self._model.embed(texts, batch_size=_BATCH_TEXTS)
+        return [[float(number) for number in vector] for vector in vectors]
+
+    def _load(self) -> Any:
+        try:
+            fastembed: Any = importlib.import_module("fastembed")
+        except ImportError as error:
+            raise UserError(
+                "Comparing texts by meaning needs the local embedder, which is not installed; "
+                "run: pip install 'plait[local]'"
+            ) from error
+        if not self._entry.pulled:
+            with terminal_progress() as progress:
+                pull(self._entry, progress)
+        folder = self._entry.file.parent
+        try:
+            return fastembed.TextEmbedding(
+                model_name=_FASTEMBED_NAME,
+                specific_model_path=str(folder),
+                threads=threads(),
+                providers=["CPUExecutionProvider"],
+            )
+        except Exception as error:  # onnxruntime raises classes of its own for damaged files
+            name = self._entry.name
+            raise ModelError(
+                f"Embedding model {name!r} in {str(folder)!r} cannot be loaded "
+                f"({type(error).__name__}); run `plait models rm {name}`, then `plait models pull {name}`."
+            ) from error
+
+
+class HashEmbedder:
+    """Deterministic vectors without a model: texts are near when they share words and parts of words."""
+
+    def __init__(self, dimensions: int = 256) -> None:
+        self._dimensions = dimensions
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector for each text; see `Embedder.embed`."""
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> list[float]:
+        vector = [0.0] * self._dimensions
+        for feature in _features(text):
+            digest = hashlib.sha256(feature.encode()).digest()
+            place = int.from_bytes(digest[:4], "big") % self._dimensions
+            vector[place] += 1.0 if digest[4] & 1 else -1.0
+        length = math.hypot(*vector)
+        return [number / length for number in vector] if length else vector
+
+
+def _features(text: str) -> list[str]:
+    words = re.findall(r"\w+", text.lower())
+    parts = [f"#{word}#"[at : at + 3] for word in words for at in range(len(word))]
+    return words + parts
