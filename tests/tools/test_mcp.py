@@ -165,19 +165,24 @@ def test_a_malformed_configuration_is_one_clear_line(configuration: dict[str, An
     assert caught.value.message.startswith("mcp.json: ")
 
 
-def test_variables_defaults_and_disabled_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TOKEN", "abc-token")
-    [server] = configured(
-        a={
+def test_variables_defaults_secrets_and_disabled_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_TOKEN", "abc-token")
+    monkeypatch.setenv("FOLDER", "/home/ada")
+    web, local = configured(
+        web={
             "url": "${BASE:-http://localhost}/mcp",
-            "headers": {"Authorization": "Bearer ${TOKEN}", "K": "plain-key"},
+            "headers": {"Authorization": "Bearer ${MY_TOKEN}", "K": "plain-key"},
         },
-        b={"command": "x", "disabled": True},
+        local={"command": "x", "args": ["${FOLDER}/y"], "env": {"API_KEY": "written", "HOME": "${FOLDER}"}},
+        off={"command": "x", "disabled": True},
     )
-    assert server.url == "http://localhost/mcp"
-    assert server.headers["Authorization"] == "Bearer abc-token"
-    assert server.secrets == {"abc-token", "plain-key"}
-    assert "abc-token" not in server.identity
+    assert web.url == "http://localhost/mcp"
+    assert web.headers["Authorization"] == "Bearer abc-token"
+    assert "abc-token" in web.secrets
+    assert "plain-key" in web.secrets
+    assert "abc-token" not in web.identity
+    assert local.args == ["/home/ada/y"]
+    assert local.secrets == {"written"}
 
 
 def offered(name: str, description: str) -> Tool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plait.tools.nearest import Nearest, nearest
+from plait.tools.nearest import nearest
 from plait.tools.tool import Tool
 
 
@@ -34,7 +34,8 @@ async def test_few_tools_are_all_offered_without_embedding() -> None:
 async def test_the_nearest_come_first_and_tools_are_embedded_once() -> None:
     tools = [named("box.x_lot", "xx"), named("a", "y"), named("b", "xyy"), named("none")]
     letters = Letters()
-    found = Nearest(tools, letters)
-    assert [tool.name for tool in await found.find("y", 2)] == ["a", "b"]
-    assert [tool.name for tool in await found.find("x", 3)] == ["box.x_lot", "b", "a"]
-    assert letters.asked == [["box x lot: xx", "a: y", "b: xyy", "none: "], ["y"], ["x"]]
+    assert [tool.name for tool in await nearest(tools, "y", letters, 2)] == ["a", "b"]
+    assert [tool.name for tool in await nearest(tools, "x", letters, 3)] == ["box.x_lot", "b", "a"]
+    assert letters.asked == [["y", "box x lot: xx", "a: y", "b: xyy", "none: "], ["x"]]
+    assert [tool.name for tool in await nearest([*tools, named("c", "z")], "z", letters, 1)] == ["c"]
+    assert letters.asked[2:] == [["z", "c: z"]]

@@ -15,6 +15,8 @@ from typing import Any, cast
 from plait.errors import UserError
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+_SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
+"""By its name a value counts as secret; others, such as a home folder, must stay readable in results."""
 _HTTP_TYPES = ("http", "streamable-http", "streamable_http", "streamableHttp")
 
 
@@ -107,8 +109,9 @@ class _Reader:
             raise UserError(f"{self._where}: {key!r} must be an object whose values are texts")
         filled = {name: self._filled(text) for name, text in cast("dict[str, str]", value).items()}
         if key == "headers":
-            # A header may hold its key in so many words; `Bearer KEY` is masked by its last word.
+            # Any header may be the key; `Bearer KEY` is masked by its last word.
             self.secrets.update(part for text in filled.values() for part in text.split()[-1:])
+        self.secrets.update(text for name, text in filled.items() if text and _SECRET_NAME.search(name))
         return filled
 
     def _filled(self, text: str) -> str:
@@ -118,7 +121,7 @@ class _Reader:
                 raise UserError(
                     f"{self._where}: the environment variable {match[1]} is not set; export it first"
                 )
-            if value:
+            if value and _SECRET_NAME.search(match[1]):
                 self.secrets.add(value)
             return value or match[2] or ""
 

@@ -6,6 +6,7 @@ Knows nothing of where vectors come from: whoever embeds is passed in.
 import math
 from collections.abc import Sequence
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from plait.tools.tool import Tool
 
@@ -20,31 +21,24 @@ class Embedder(Protocol):
         ...
 
 
-class Nearest:
-    """Finds candidates among one set of tools, whose own vectors are made once."""
-
-    def __init__(self, tools: Sequence[Tool], embedder: Embedder) -> None:
-        self._tools = list(tools)
-        self._embedder = embedder
-        self._vectors: list[list[float]] | None = None
-
-    async def find(self, text: str, limit: int = DEFAULT_LIMIT) -> list[Tool]:
-        """Return at most `limit` tools, nearest first; where there are no more, all in their order."""
-        if len(self._tools) <= limit:
-            return list(self._tools)
-        if self._vectors is None:
-            self._vectors = await self._embedder.embed([spelled(tool) for tool in self._tools])
-        [wanted] = await self._embedder.embed([text])
-        nearness = [cosine(wanted, vector) for vector in self._vectors]
-        order = sorted(range(len(self._tools)), key=lambda number: -nearness[number])
-        return [self._tools[number] for number in order[:limit]]
+_known: WeakKeyDictionary[Embedder, dict[str, list[float]]] = WeakKeyDictionary()
+"""Vectors of tools, by who made them and their text: tools seldom change, subtasks always do."""
 
 
 async def nearest(
     tools: Sequence[Tool], text: str, embedder: Embedder, limit: int = DEFAULT_LIMIT
 ) -> list[Tool]:
-    """Find candidates once; use `Nearest` to ask often about the same tools."""
-    return await Nearest(tools, embedder).find(text, limit)
+    """Return at most `limit` tools, nearest first; where there are no more, all in their order."""
+    if len(tools) <= limit:
+        return list(tools)
+    known = _known.setdefault(embedder, {})
+    texts = [spelled(tool) for tool in tools]
+    missing = [spelling for spelling in dict.fromkeys(texts) if spelling not in known]
+    wanted, *vectors = await embedder.embed([text, *missing])
+    known.update(zip(missing, vectors, strict=True))
+    nearness = [cosine(wanted, known[spelling]) for spelling in texts]
+    order = sorted(range(len(tools)), key=lambda number: -nearness[number])
+    return [tools[number] for number in order[:limit]]
 
 
 def spelled(tool: Tool) -> str:

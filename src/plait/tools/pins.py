@@ -40,6 +40,8 @@ class Pins:
     ask: AskChanged | None = None
     accept: bool = False
     """Take every change over without asking."""
+    write: bool = True
+    """Whether to keep what was seen; without it the pins stay as they are."""
 
     async def check(self, server: str, tools: Sequence[Tool]) -> None:
         """Compare a server's tools with what was pinned, and pin them if all are fine.
@@ -60,7 +62,7 @@ class Pins:
             for tool in tools:
                 if known.get(tool.name) != now[tool.name]:
                     await self._accept(tool, is_new=tool.name not in known)
-        if known != now:
+        if known != now and self.write:
             self._write({**pinned, server: now})
 
     async def _accept(self, tool: Tool, *, is_new: bool) -> None:
