@@ -26,6 +26,7 @@ from plait.events import (
     SubtaskFinished,
     SubtaskStarted,
 )
+from plait.models.callform import format_call
 
 RUN_ID = "7f3a2c9d1e05"
 STARTED = 1_795_262_400.0
@@ -143,7 +144,14 @@ class Writer:
         )
 
     def use(
-        self, step: str, tool: str, arguments: dict[str, Any], text: str, *, ok: bool = True, kind: Any = "tool"
+        self,
+        step: str,
+        tool: str,
+        arguments: dict[str, Any],
+        text: str,
+        *,
+        ok: bool = True,
+        kind: Any = "tool",
     ) -> None:
         """Add a tool call, with approval and intent where it has an effect."""
         path, args = f"{step}/act/call", {"tool": tool, "arguments": arguments}
@@ -157,7 +165,9 @@ class Writer:
 
     def choose(self, step: str, call: str, score: float = 9.0) -> None:
         """Add a model call of the tool agent that passes at once."""
-        self.ask(f"{step}/try-1", "tool", f"{call}\n# critique: Fits.\n# score: {score:g}", cached=800, seconds=1.5)
+        self.ask(
+            f"{step}/try-1", "tool", f"{call}\n# critique: Fits.\n# score: {score:g}", cached=800, seconds=1.5
+        )
         self.gate(step, "tool", call, score)
 
     def finish_subtask(self, round_path: str, id: str, step: int, result: str) -> None:
@@ -232,7 +242,10 @@ def finished() -> list[Record]:
     writer.emit(mail, SubtaskStarted(id="3", goal=PLAN[2]["goal"]))
     retried = ModelRetried(reason="429 Too Many Requests", attempt=1, delay_seconds=2.0)
     writer.record(f"{mail}/step-1!model_retried!0", retried, seconds=0.2)
-    writer.choose(f"{mail}/step-1", 'email.send_email(recipient="fatima.khan@atlas.com", subject="Ill today", body="I am ill today, sorry.")')
+    writer.choose(
+        f"{mail}/step-1",
+        format_call("email.send_email", MAIL),
+    )
     writer.use(f"{mail}/step-1", "email.send_email", MAIL, "Email sent.", kind="effect")
     writer.finish_subtask("run/round-1", "3", 2, "Fatima was told.")
     _end(writer, 1, "The meeting Budget review was cancelled and Fatima was told.", 9.0)
@@ -255,7 +268,9 @@ def two_rounds() -> list[Record]:
     skipped = SubtaskFinished(id="3", status="skipped", result="a subtask it depends on did not succeed")
     writer.emit("run/round-1", skipped)
     writer.emit("run/round-1", RoundFinished(round=1, answer="", score=None, passed=False))
-    writer.emit("run", MemoryWritten(memory="long_term", entry="Subtask 1: Find…\nSubtask 2: Cancel it -> failed"))
+    writer.emit(
+        "run", MemoryWritten(memory="long_term", entry="Subtask 1: Find…\nSubtask 2: Cancel it -> failed")
+    )
     writer.emit("run/round-2", RoundStarted(round=2))
     writer.ask("run/round-2/plan/try-1", "planner", "{}", cached=900)
     writer.gate("run/round-2/plan", "planner", PLAN[:1], 9.0)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
 from types import TracebackType
-from typing import TextIO
+from typing import IO, Any, TextIO, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
@@ -70,11 +70,11 @@ class LiveDisplay:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._records = [record for record in earlier if not isinstance(record.event, PromptPart)]
-        self._console = console or Console(stderr=True)
+        self._console = console or Console(file=sys.stderr)
+        self._console.file = cast("TextIO", _Screen(self._console.file))
         self._clock = clock
         self._lock = Lock()
         self._picture = _Picture()
-        self._failure = ""
         self._live = Live(
             console=self._console,
             get_renderable=lambda: self,
@@ -91,7 +91,7 @@ class LiveDisplay:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._picture.last = True
-        self._stop()
+        self._live.stop()
 
     def __call__(self, record: Record) -> None:
         """Take a new record; it is drawn with the next frame."""
@@ -103,7 +103,7 @@ class LiveDisplay:
     def paused(self) -> Generator[None]:
         """Leave the terminal to a question, and draw again after it."""
         self._live.transient = True
-        self._stop()
+        self._live.stop()
         try:
             yield
         finally:
@@ -115,8 +115,8 @@ class LiveDisplay:
         try:
             yield from self._frame(console, options)
         except Exception as error:  # A flaw in drawing must not end a run that is paid for.
-            self._failure = f"{type(error).__name__}: {error}"
-            yield line(("the display failed", "red"), f"({self._failure}); the run goes on: see plait show")
+            flaw = f"{type(error).__name__}: {error}"
+            yield line(("the display failed, the run goes on (plait show tells it):", "red"), flaw)
 
     def _frame(self, console: Console, options: ConsoleOptions) -> list[RenderableType]:
         with self._lock:
@@ -142,11 +142,31 @@ class LiveDisplay:
     def _turning(self) -> str:
         return SPINNER[int(self._clock() * FRAMES_PER_SECOND) % len(SPINNER)]
 
-    def _stop(self) -> None:
+
+class _Screen:
+    """A stream that falls silent when its terminal is gone; rich would end the process."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._gone = False
+
+    def write(self, text: str) -> int:
+        return self._try(lambda: self._stream.write(text))
+
+    def flush(self) -> None:
+        self._try(self._stream.flush)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def _try(self, act: Callable[[], Any]) -> Any:
+        if self._gone:
+            return 0
         try:
-            self._live.stop()
-        except OSError as error:  # The terminal is gone; the run is not.
-            self._failure = str(error)
+            return act()
+        except (OSError, ValueError):  # Hung up, or closed; the run goes on, unseen.
+            self._gone = True
+            return 0
 
 
 class _Picture:

@@ -113,4 +113,5 @@ def _print_table(rows: Sequence[tuple[RunSummary, int]], console: Console) -> No
         )
         line = Text.assemble((run_id, "cyan"), f"  {age}  ", (status, style))
         line.append(f"  {seconds.strip().rjust(widths[3])}  {calls.strip().rjust(widths[4])}  {row[5]}")
-        console.print(line, no_wrap=True, overflow="ellipsis", soft_wrap=not console.is_terminal)
+        cut = "ellipsis" if console.is_terminal else "ignore"
+        console.print(line, no_wrap=True, overflow=cut, crop=console.is_terminal)
