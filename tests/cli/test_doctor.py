@@ -1,5 +1,6 @@
 """`plait doctor` finds what is wrong and says how to mend it."""
 
+import hashlib
 import json
 import sys
 from pathlib import Path
@@ -8,10 +9,25 @@ import pytest
 
 from plait.cli import app, checkup, doctor
 from plait.cli.checkup import Finding
+from plait.models.catalogue import Entry, ModelFile
 
 
 def script(text: str) -> list[str]:
     return [sys.executable, "-c", text]
+
+
+def test_the_model_is_there_whole_or_else_mended(own_data_folder: Path):
+    weights = b"weights"
+    file = ModelFile(name="tiny.gguf", size_bytes=7, sha256=hashlib.sha256(weights).hexdigest())
+    entry = Entry(name="tiny", kind="chat", licence="MIT", about="", files=(file,))
+    assert checkup.model(entry).state == "optional"
+    file.path.parent.mkdir(parents=True)
+    file.path.write_bytes(weights)
+    assert checkup.model(entry).state == "ok"
+    file.path.write_bytes(b"weighty")
+    finding = checkup.model(entry)
+    assert (finding.state, finding.found) == ("broken", "damaged: tiny.gguf")
+    assert finding.mend == "plait models rm local:tiny, then plait models pull local:tiny"
 
 
 def test_an_engine_that_loads_is_ok():

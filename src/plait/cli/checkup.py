@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from plait.errors import PlaitError
+from plait.models.catalogue import DEFAULT_CHAT_MODEL, Entry, find_model, sha256_of
 from plait.models.machine import available_memory_bytes, threads
 from plait.models.paths import data_folder
 from plait.runtime.log import RunLog
@@ -53,6 +54,23 @@ def probe(command: Sequence[str]) -> str:
     lines = ended.stderr.strip().splitlines()
     # A wheel built for another processor dies of a signal and says nothing.
     return lines[-1] if lines else f"ended with status {ended.returncode}"
+
+
+def model(entry: Entry | None = None) -> Finding:
+    """Check that the default model is there, to the byte."""
+    entry = entry or find_model(DEFAULT_CHAT_MODEL)
+    fetch = f"plait models pull local:{entry.name}"
+    if not entry.file.exists():
+        size = f"{entry.size_bytes / GIB:.1f} GiB"
+        found = f"local:{entry.name} is not here yet; the first run fetches it ({size})"
+        return Finding(name="model", state="optional", found=found, mend=fetch)
+    damaged = [
+        file.name for file in entry.files if not file.path.is_file() or sha256_of(file.path) != file.sha256
+    ]
+    if damaged:
+        mend = f"plait models rm local:{entry.name}, then {fetch}"
+        return Finding(name="model", state="broken", found=f"damaged: {', '.join(damaged)}", mend=mend)
+    return Finding(name="model", state="ok", found=f"local:{entry.name} is whole")
 
 
 def engine(command: Sequence[str] = ENGINE_PROBE) -> Finding:
@@ -151,7 +169,7 @@ def disk(folder: Path | None = None, least_bytes: int = LEAST_DISK_BYTES) -> Fin
     )
 
 
-CHECKS: Sequence[Callable[[], Finding]] = (engine, embedder, database, sandbox, keys, memory, disk)
+CHECKS: Sequence[Callable[[], Finding]] = (model, engine, embedder, database, sandbox, keys, memory, disk)
 
 
 def findings(checks: Iterable[Callable[[], Finding]] = CHECKS) -> list[Finding]:
