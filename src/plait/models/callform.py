@@ -27,7 +27,7 @@ MAX_CRITIQUE = 200
 """Characters of a critique under the grammar."""
 
 _TYPE_NAMES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
-_CANDIDATE = re.compile(r"(?P<name>[^\W\d][\w-]*(?:\.[^\W\d][\w-]*)*)[ \t]*\(")
+_CANDIDATE = re.compile(r"(?<![\w.-])(?P<name>[^\W\d][\w-]*(?:\.[^\W\d][\w-]*)*)[ \t]*\(")
 _LINE_START = re.compile(r"(?:^|\n)[ \t]*(?:[-*>] |\d+\. )?`{0,3}(?:\w+ *= *)?(?:await )?$")
 _CRITIQUE = re.compile(r"^[ \t#*]*critique[ \t*]*:[ \t*]*(.*)$", re.IGNORECASE | re.MULTILINE)
 _SCORE = re.compile(r"^[ \t#*]*score[ \t*]*:[ \t*]*(\d+(?:\.\d+)?)\b", re.IGNORECASE | re.MULTILINE)

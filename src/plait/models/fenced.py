@@ -18,10 +18,8 @@ _FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$"
 _PATH = r"(?:[A-Za-z]:[\\/])?[~\w@+.\-/\\\[\]]+"
 _HAS_EXTENSION = re.compile(r"^.*[^./\\][.]\w{1,12}$|^.*(?:^|[\\/])[.]\w[\w.\-]*$", re.DOTALL)
 _BARE_NAMES = frozenset({"Makefile", "Dockerfile", "Procfile", "LICENSE", "README", "CHANGELOG", "justfile"})
-_NAME_LINE = re.compile(
-    rf"^[\s#>*_\-]*(?:\d+[.)]\s*)?[*_]*(?:file(?:name)?\s*:?\s*)?[`*_\"']*(?P<path>{_PATH}?)[`*_\"']*\s*:?[*_`\s]*$",
-    re.IGNORECASE,
-)
+_NAME_PREFIX = re.compile(r"^(?:[#>\s]+|[-*]\s+|\d+[.)]\s+)*[*`]*(?:file(?:name)?\s*:?\s+)?", re.IGNORECASE)
+_DECORATION = "*`\"': \t"
 _NAME_COMMENT = re.compile(
     rf"^\s*(?:#|//|--|;|%|/\*|<!--)\s*(?:file(?:name)?\s*:\s*)?(?P<path>{_PATH})\s*(?:\*/|-->)?\s*$",
     re.IGNORECASE,
@@ -149,9 +147,9 @@ def _named(block: _Block) -> tuple[str, Sequence[str]]:
     first = _NAME_COMMENT.match(block.lines[0]) if block.lines else None
     if first and _is_path(first["path"]):
         return normal_path(first["path"]), block.lines[1:]
-    before = _NAME_LINE.match(block.before)
-    if before and _is_path(before["path"]):
-        return normal_path(before["path"]), block.lines
+    before = _NAME_PREFIX.sub("", block.before.strip()).strip(_DECORATION)
+    if re.fullmatch(_PATH, before) and _is_path(before):
+        return normal_path(before), block.lines
     if language in _ASIDES:
         return "", block.lines
     raise ReplyError(

@@ -133,13 +133,8 @@ def _entry(path: str, step: StepRecorded) -> LedgerEntry:
 
 
 def _form(form: Any) -> str:
-    """Name the reply form, whether it is recorded as a name or as an object that has one."""
-    fields = _object(form)
-    return (
-        str(fields.get("form") or fields.get("kind") or fields.get("type") or "")
-        if fields
-        else str(form or "")
-    )
+    """Name the reply form, whether it is recorded by name or as an object of that kind."""
+    return str(_object(form).get("kind", "")) if isinstance(form, Mapping) else str(form or "")
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -28,7 +28,7 @@ _NESTED = ("$defs", "definitions", "properties", "patternProperties")
 _LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
 _DESCRIBING = frozenset({"type", "enum", "const", "$ref", "not", *_LISTED})
 _FENCE = re.compile(r"```[^\n`]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
-_COMPLETE_TAIL = re.compile(r"""(["'\]}]|\b(true|false|null|True|False|None))\s*$""")
+_COMPLETE_TAIL = re.compile(r"""(["'\]}]|\b(true|false|null|True|False|None))$""")
 _MAX_STARTS = 20
 """How many opening brackets are tried as the beginning of the value."""
 
@@ -184,6 +184,7 @@ def _mended(source: str, types: Sequence[str]) -> Iterator[Any]:
 
 def _completed(cut: str) -> str:
     """Close the brackets of a cut text, if it ends after a whole value; a number may lack digits."""
+    cut = cut.rstrip()
     if not _COMPLETE_TAIL.search(cut):
         return ""
     return cut + (missing_closers(cut) or "")
