@@ -1,0 +1,96 @@
+"""Runs whose process is killed at any moment go on: no finished step again, no effect twice, nothing lost."""
+
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.runtime.chain import STEPS, chain, is_effect
+
+from plait.errors import NeedsDecision
+from plait.events import StepRecorded
+from plait.runtime.log import RunLog
+
+RUNS = 6
+EFFECTS = sum(is_effect(number) for number in range(STEPS))
+
+
+def begin(url: str, run_id: str, world: Path, fatal: str = "") -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "tests.runtime.chain", url, run_id, str(world), fatal]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
+
+
+def kill_at_random(child: "subprocess.Popen[str]", generator: random.Random) -> None:
+    """Kill a process a moment after one of its lines."""
+    assert child.stdout is not None
+    for _ in range(generator.randint(1, STEPS)):
+        child.stdout.readline()
+    time.sleep(generator.random() * 0.006)
+    child.kill()
+    child.wait()
+    child.stdout.close()
+
+
+async def resume(url: str, run_id: str, world: Path) -> int:
+    """Take a killed run to its end, as its user would; return how many steps the log answered."""
+    log = RunLog.open(url)
+    finished = sum(isinstance(record.event, StepRecorded) for record in log.records(run_id))
+    journal = await log.resume(run_id)
+    try:
+        await chain(journal, world)
+    except NeedsDecision as exc:
+        await journal.close()
+        done = exc.path.removeprefix("run/") in lines(world)
+        journal = await log.resume(run_id, decision="assume-done" if done else "retry")
+        await chain(journal, world)
+    assert journal.answered >= finished
+    await journal.finish("succeeded", {})
+    assert (run_id, "succeeded") in [(run.run_id, run.status) for run in log.runs()]
+    await log.close()
+    return finished
+
+
+def lines(world: Path) -> list[str]:
+    return world.read_text().split() if world.exists() else []
+
+
+@pytest.mark.parametrize("kind", ["file", pytest.param("postgres", marks=pytest.mark.postgres)])
+async def test_killed_runs_go_on(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    url = request.getfixturevalue(f"{kind}_url")
+    RunLog.open(url).close_now()
+    generator = random.Random()
+    children = [begin(url, f"r{number}", tmp_path / f"world-{number}") for number in range(RUNS)]
+    for child in children:
+        kill_at_random(child, generator)
+
+    finished = 0
+    for number in range(RUNS):
+        finished += await resume(url, f"r{number}", tmp_path / f"world-{number}")
+    for number in range(RUNS):
+        counts = Counter(lines(tmp_path / f"world-{number}"))
+        assert all(count == 1 for name, count in counts.items() if name.startswith("effect"))
+        assert sum(name.startswith("effect") for name in counts) == EFFECTS
+        assert len(counts) == STEPS
+        assert sum(counts.values()) <= STEPS + 1  # One call may have been under way.
+    assert finished > 0
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_killed_within_an_effect(file_url: str, tmp_path: Path, moment: str) -> None:
+    world = tmp_path / "world"
+    child = begin(file_url, "r1", world, f"{moment} effect-5")
+    child.communicate()
+    assert child.returncode == -9
+
+    log = RunLog.open(file_url)
+    assert [(run.status, run.live) for run in log.runs()] == [("interrupted", False)]
+    journal = await log.resume("r1")
+    with pytest.raises(NeedsDecision, match="effect in doubt at 'run/effect-5'"):
+        await chain(journal, world)
+    assert journal.answered == 5
+    await log.close()
+    done = ["call-0", "call-1", "effect-2", "call-3", "call-4"]
+    assert lines(world) == (done if moment == "before" else [*done, "effect-5"])
