@@ -160,6 +160,16 @@ def test_plain_lines_of_a_resumed_run_count_from_its_resumption_and_sum_up_all()
     assert "11 model calls" in lines[-1]
 
 
+def test_plain_lines_of_a_fork_leave_out_what_its_parent_did() -> None:
+    records = finished()
+    started = replace(records[0], at=records[0].at + 9_999)
+    stream = io.StringIO()
+    with PlainDisplay(stream=stream) as display:
+        for record in [started, *records[1:10]]:
+            display(record)
+    assert [line.split()[2] for line in stream.getvalue().splitlines()] == ["run", "model"]
+
+
 def test_plain_lines_fall_silent_when_nobody_reads() -> None:
     with PlainDisplay(stream=BrokenPipe()) as display:
         for record in finished():

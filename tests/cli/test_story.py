@@ -101,6 +101,11 @@ def test_the_order_of_records_does_not_matter() -> None:
     assert tell(reversed(records)) == tell(records)
 
 
+def test_a_record_that_comes_twice_counts_once() -> None:
+    records = finished()
+    assert tell([*records, *records]) == tell(records)
+
+
 def test_a_step_done_anew_replaces_the_one_before_but_both_are_paid() -> None:
     writer = planned()
     before = tell(writer.records)

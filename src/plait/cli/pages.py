@@ -16,7 +16,7 @@ from rich.text import Text
 from plait.cli.story import ModelCall, Round, Step, Story, Subtask, ToolUse, Try
 from plait.cli.tree import BAD, STATUS_STYLES, happening_line
 from plait.cli.words import (
-    cached_share,
+    cached_text,
     clean,
     count_text,
     money_text,
@@ -311,7 +311,7 @@ def _usage_cells(usage: Usage, seconds: float) -> list[str]:
     return [
         str(usage.model_calls),
         f"{usage.input_tokens:,}",
-        cached_share(usage),
+        cached_text(usage),
         f"{usage.output_tokens:,}",
         f"{seconds:.1f}",
         money_text(usage.usd),

@@ -70,6 +70,8 @@ class PlainDisplay:
             return
         self._records.append(record)
         self._first = record.at if self._first is None else self._first
+        if record.at < self._first:
+            return  # A fork's copy of what its parent did, and told.
         lines = list(lines_of(record))
         if isinstance(record.event, RunFinished):
             lines.append(usage_text(tell(self._records).usage))

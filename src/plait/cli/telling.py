@@ -6,6 +6,7 @@ over, and steps outside any round or subtask still appear.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from plait.cli.story import (
@@ -40,7 +41,7 @@ from plait.events import (
     SubtaskFinished,
     SubtaskStarted,
 )
-from plait.task import Usage
+from plait.models.ledger import by, entries, totals, usage_of, wall_seconds
 
 PARTS = ("plan", "answer", "check")
 
@@ -66,7 +67,9 @@ def tell(records: Iterable[Record], *, status: str = "") -> Story:
         records: Of one run, in any order.
         status: What the log knows about a run that did not end: `running` or `interrupted`.
     """
-    ordered = sorted(records, key=lambda record: record.sequence)
+    # A record may come twice: once as what is on record, once as what is watched.
+    by_sequence = {record.sequence: record for record in records}
+    ordered = [by_sequence[sequence] for sequence in sorted(by_sequence)]
     current = _latest(ordered)
     started = next((r.event for r in current if isinstance(r.event, RunStarted)), None)
     resumed = [r.event for r in current if isinstance(r.event, RunResumed)]
@@ -87,10 +90,10 @@ def tell(records: Iterable[Record], *, status: str = "") -> Story:
         happenings=_happenings(current),
         retrying=e if current and isinstance(e := current[-1].event, ModelRetried) else None,
         feedback=next((r.event for r in reversed(ordered) if isinstance(r.event, FeedbackGiven)), None),
-        usage=_usage(ordered, _seconds(ordered, begun)),
-        usage_by_role=_usage_by_role(ordered),
+        usage=replace(usage_of(ordered), seconds=_worked(ordered, begun)),
+        usage_by_role=by(entries(ordered), "role"),
         resumes=len(resumed),
-        reused=_usage(_reused(current, begun), 0.0),
+        reused=usage_of(_reused(current, begun)),
         started=begun,
         since=ordered[-1].at if ordered else 0.0,
     )
@@ -118,9 +121,6 @@ def _memory(record: Record) -> MemoryWritten | MemoryCleared | None:
     return record.event if isinstance(record.event, MemoryWritten | MemoryCleared) else None
 
 
-# What a run consumed. Every recorded call counts, also those that were done anew later.
-
-
 def _begun(ordered: Sequence[Record]) -> float:
     """Return when the run began; what a fork copied from its parent is older."""
     return next((r.at for r in ordered if isinstance(r.event, RunStarted)), ordered[0].at if ordered else 0.0)
@@ -132,45 +132,9 @@ def _reused(current: Sequence[Record], begun: float) -> list[Record]:
     return [record for record in current if record.at < begun or record.epoch < last]
 
 
-def _seconds(records: Sequence[Record], begun: float) -> float:
-    """Return the seconds of work, over all processes; the time between them does not count."""
-    spans: dict[int, tuple[float, float]] = {}
-    for record in records:
-        if record.at >= begun and not isinstance(record.event, FeedbackGiven):
-            first, last = spans.get(record.epoch, (record.at, record.at))
-            spans[record.epoch] = min(first, record.at), max(last, record.at)
-    return sum(last - first for first, last in spans.values())
-
-
-def _usage(records: Sequence[Record], seconds: float) -> Usage:
-    steps = [record.event for record in records if isinstance(record.event, StepRecorded)]
-    models = [step.result for step in steps if step.step == "model"]
-    return Usage(
-        model_calls=len(models),
-        tool_calls=len([step for step in steps if step.step in ("tool", "effect")]),
-        input_tokens=int(_total(models, "input_tokens")),
-        cached_input_tokens=int(_total(models, "cached_input_tokens")),
-        output_tokens=int(_total(models, "output_tokens")),
-        usd=_total(models, "usd"),
-        seconds=seconds,
-    )
-
-
-def _usage_by_role(records: Sequence[Record]) -> dict[str, Usage]:
-    """Return the model calls of each role; `seconds` is the time of its calls."""
-    calls: dict[str, list[Record]] = {}
-    for record in records:
-        if isinstance(record.event, StepRecorded) and record.event.step == "model":
-            calls.setdefault(str(record.event.args.get("role", "model")), []).append(record)
-    return {role: _usage(own, _spent(own)) for role, own in calls.items()}
-
-
-def _spent(records: Sequence[Record]) -> float:
-    return sum(record.event.seconds for record in records if isinstance(record.event, StepRecorded))
-
-
-def _total(results: Sequence[Any], name: str) -> float:
-    return sum(mapping(mapping(result).get("usage")).get(name) or 0 for result in results)
+def _worked(ordered: Sequence[Record], begun: float) -> float:
+    """Return the seconds of work, without what a fork copied and without later feedback."""
+    return wall_seconds(r for r in ordered if r.at >= begun and not isinstance(r.event, FeedbackGiven))
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
@@ -267,7 +231,7 @@ def _model_call(record: Record, step: StepRecorded) -> ModelCall:
         prompt=str(step.args.get("prompt", "")),
         text=str(result.get("text", "")),
         finish=str(result.get("finish", "")),
-        usage=_usage([record], step.seconds),
+        usage=totals(entries([record])),
     )
 
 

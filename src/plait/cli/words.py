@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from plait.models.ledger import cached_share
 from plait.task import Usage
 
 ELLIPSIS = "…"
@@ -95,7 +96,7 @@ def limits_text(options: Mapping[str, Any]) -> str:
 
 def usage_text(usage: Usage) -> str:
     """Return what was consumed: time, calls, tokens, and money where there was any."""
-    cached = f" ({cached_share(usage)} cached)" if usage.cached_input_tokens else ""
+    cached = f" ({cached_text(usage)} cached)" if usage.cached_input_tokens else ""
     parts = [
         seconds_text(usage.seconds),
         count_text(usage.model_calls, "model call"),
@@ -110,6 +111,6 @@ def tokens_text(tokens: int) -> str:
     return f"{tokens:,}" if tokens < EXACT_TOKENS else f"{tokens / 1000:,.1f}k"
 
 
-def cached_share(usage: Usage) -> str:
+def cached_text(usage: Usage) -> str:
     """Return the share of the input that did not have to be read again."""
-    return f"{usage.cached_input_tokens / usage.input_tokens:.0%}" if usage.input_tokens else "0%"
+    return f"{cached_share(usage):.0%}"
