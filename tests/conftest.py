@@ -19,6 +19,7 @@ from plait.models.paths import models_folder
 
 EMBEDDED_TIMEOUT_SECONDS = 600
 REAL_MODEL_MODULES = ("xllamacpp", "fastembed")
+NO_MODELS = Path(__file__).parent / "support" / "no_models"
 LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")
 USER_MODELS = models_folder()
 
@@ -54,6 +55,11 @@ def no_real_model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         return
     for name in REAL_MODEL_MODULES:
         monkeypatch.setitem(sys.modules, name, forbidden_module(name))
+    # The same for child processes, and no weights by way of the package installers.
+    monkeypatch.setenv("PYTHONPATH", str(NO_MODELS), prepend=os.pathsep)
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("UV_OFFLINE", "1")
 
 
 def forbidden_module(name: str) -> types.ModuleType:

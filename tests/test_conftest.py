@@ -3,6 +3,8 @@
 import importlib
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,3 +39,9 @@ def test_this_machine_is_in_reach():
 def test_real_models_are_out_of_reach(name: str):
     with pytest.raises(pytest.fail.Exception, match="embedded"):
         _ = importlib.import_module(name).Server
+
+
+@pytest.mark.parametrize("name", ["xllamacpp", "fastembed"])
+def test_real_models_are_out_of_reach_of_child_processes(name: str):
+    ended = subprocess.run([sys.executable, "-P", "-c", f"import {name}"], capture_output=True, check=False)
+    assert b"embedded" in ended.stderr

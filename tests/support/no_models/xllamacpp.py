@@ -1,0 +1,3 @@
+"""Stands before the real xllamacpp in the processes that unit tests start."""
+
+raise ImportError("a test that runs a real model must be marked `embedded`")
