@@ -154,6 +154,15 @@ def test_none_is_dropped_where_the_parameter_is_optional_and_kept_where_it_is_a_
     assert arguments_of(text) == {"event_id": "1", "field": "duration", "value": None}
 
 
+def test_constants_are_known_in_any_spelling() -> None:
+    assert arguments_of('update_event("1", "duration", NULL, TRUE)') == {
+        "event_id": "1",
+        "field": "duration",
+        "value": None,
+        "notify": True,
+    }
+
+
 def test_a_boolean_is_no_number_and_no_text() -> None:
     with pytest.raises(ReplyError, match="limit: True is not of type 'integer'"):
         parse_call("calendar.search_events(limit=True)", TOOLS)
@@ -285,7 +294,8 @@ def test_a_tool_that_allows_more_parameters_gets_them() -> None:
         'calendar.update_event(event_id="1", field="duration")',
         'calendar.update_event(event_id="1", field="duration", value=None, notify=True)',
         'calendar.update_event(event_id="1", field="duration", guests=[])',
-        'calendar.update_event(event_id="", field="duration", guests=[{"name": "", "from": ""}, {"name": ""}])',
+        'calendar.update_event(event_id="", field="duration", guests=[{"name": "", "from": ""}])',
+        'calendar.update_event(event_id="", field="duration", guests=[{"name": ""}, {"name": ""}])',
     ],
 )
 def test_the_grammar_allows_what_the_schema_allows(text: str) -> None:
