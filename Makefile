@@ -39,7 +39,7 @@ format: setup
 
 docs: setup
 	$(PY) scripts/check_docs.py --write
-	.venv/bin/zensical build --clean
+	.venv/bin/zensical build --clean --strict
 
 bench: setup
 	@for file in benchmarks/[!_]*.py; do echo "== $$file"; $(PY) "$$file" || exit 1; done
