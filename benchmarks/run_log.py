@@ -13,14 +13,16 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from benchmarks.model_client import endpoint
 
+from plait.agents.agent import Agent, ask
 from plait.events import Noted
 from plait.journal import Journal
+from plait.models.budget import Budget, Limits
 from plait.models.chat import ChatModel
-from plait.models.protocol import Message, Request
+from plait.models.protocol import Message, Reply, Request, Settings
 from plait.runtime.log import RunLog
 
 RUNS = 200
@@ -44,61 +46,71 @@ def request(step: int) -> Request:
     )
 
 
-async def ask(journal: Journal, model: ChatModel, step: int) -> float:
-    """Make one recorded model call and return the seconds that the model took of it."""
-    asked = request(step)
-    seconds = 0.0
+class Timed:
+    """A model that notes how long it took."""
 
-    async def complete(_: Mapping[str, Any]) -> Any:
-        nonlocal seconds
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self.name = model.name
+        self.takes_grammar = False
+        self.seconds = 0.0
+
+    async def complete(self, request: Request) -> Reply:
         started = time.perf_counter()
-        reply = await model.complete(asked)
-        seconds = time.perf_counter() - started
-        return {"text": reply.text, "finish": reply.finish, "usage": vars(reply.usage), "tool_calls": []}
+        reply = await self._model.complete(request)
+        self.seconds = time.perf_counter() - started
+        return reply
 
-    args = {
-        "role": "tool",
-        "model": model.name,
-        "settings": vars(asked.settings),
-        "messages": [vars(message) for message in asked.messages],
-    }
-    await journal.call(f"step-{step}", complete, args, kind="model")
-    journal.emit(Noted(text=f"step {step} done"))
-    return seconds
+    async def aclose(self) -> None:
+        await self._model.aclose()
+
+
+def agent_of(base_url: str) -> Agent:
+    """Return an agent whose model is the endpoint."""
+    model = Timed(ChatModel("benchmark", base_url, "benchmark"))
+    budget = Budget(Limits(calls=10**6, tokens=10**9, usd=10**6, seconds=10**6))
+    return Agent(role="tool", strand="reflection", model=model, budget=budget, settings=Settings())
+
+
+async def step(journal: Journal, agent: Agent, number: int) -> None:
+    """Make one recorded model call and emit one event, as the least step of a strand does."""
+    await ask(journal, agent, request(number), f"step-{number}")
+    journal.emit(Noted(text=f"step {number} done"))
 
 
 async def one_run(url: str, base_url: str) -> None:
     """Print what a recorded call takes in all, and what of it is not the model's."""
-    log, model = RunLog.open(url), ChatModel("benchmark", base_url, "benchmark")
-    await model.complete(request(1))
+    log, agent = RunLog.open(url), agent_of(base_url)
+    timed = cast("Timed", agent.model)
+    await timed.complete(request(1))  # Imports and the first connection are not part of a call.
     whole: list[float] = []
     own: list[float] = []
     for repetition in range(REPETITIONS):
         journal = await log.start(f"one-{repetition}", "benchmark", {})
-        for step in range(STEPS):
+        for number in range(STEPS):
             started = time.perf_counter()
-            model_seconds = await ask(journal, model, step)
+            await step(journal, agent, number)
             whole.append(time.perf_counter() - started)
-            own.append(whole[-1] - model_seconds)
+            own.append(whole[-1] - timed.seconds)
         await journal.finish("succeeded", {})
-    await model.aclose()
+    await agent.model.aclose()
     await log.close()
     print(
         f"{STEPS}-step run, no latency: median {statistics.median(whole) * 1e3:.2f} ms a recorded call,"
-        f" {statistics.median(own) * 1e3:.2f} ms of it recording"
+        f" {statistics.median(own) * 1e3:.2f} ms of it not the model client's"
     )
 
 
 async def many_runs(url: str, base_url: str) -> None:
     """Print how long many runs at once take, from their start to their end."""
-    log, model = RunLog.open(url), ChatModel("benchmark", base_url, "benchmark")
-    await model.complete(request(1))
+    log, agent = RunLog.open(url), agent_of(base_url)
+    await agent.model.complete(request(1))  # Imports and the first connection are not part of a call.
     await (await log.start("warm", "benchmark", {})).finish("succeeded", {})
 
-    async def run(number: int) -> None:
-        journal = await log.start(f"many-{number}", "benchmark", {})
-        for step in range(CALLS):
-            await ask(journal, model, step)
+    async def run(identity: int) -> None:
+        journal = await log.start(f"many-{identity}", "benchmark", {})
+        for number in range(CALLS):
+            await step(journal, agent, number)
         await journal.finish("succeeded", {})
 
     started, cpu = time.perf_counter(), time.process_time()
@@ -106,7 +118,7 @@ async def many_runs(url: str, base_url: str) -> None:
         for number in range(RUNS):
             group.create_task(run(number))
     seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu
-    await model.aclose()
+    await agent.model.aclose()
     await log.close()
     print(
         f"{RUNS} runs x {CALLS} calls of {LATENCY_SECONDS * 1e3:.0f} ms: {seconds:.2f} s"
@@ -116,19 +128,19 @@ async def many_runs(url: str, base_url: str) -> None:
 
 async def growth(url: str, base_url: str) -> None:
     """Print the size of logs of more and more steps."""
-    log, model = RunLog.open(url), ChatModel("benchmark", base_url, "benchmark")
+    log, agent = RunLog.open(url), agent_of(base_url)
     sizes: list[str] = []
     for steps in (10, 20, 40, 80):
         journal = await log.start(f"growth-{steps}", "benchmark", {})
-        for step in range(steps):
-            await ask(journal, model, step)
+        for number in range(steps):
+            await step(journal, agent, number)
         await journal.finish("succeeded", {})
         size = sum(len(row["data"]) + len(row["path"]) for row in await log.rows(f"growth-{steps}"))
         whole = sum(len(message.content) for step in range(steps) for message in request(step).messages)
         sizes.append(
             f"{steps} steps {size / steps / 1024:.1f} KiB a step (prompts alone {whole / steps / 1024:.1f})"
         )
-    await model.aclose()
+    await agent.model.aclose()
     await log.close()
     print("log growth:", "; ".join(sizes))
 

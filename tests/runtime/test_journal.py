@@ -238,6 +238,24 @@ async def test_cancellation_passes_and_leaves_the_step_to_be_done(log: RunLog) -
     assert await journal.call("ask", Step("fine"), {}) == "fine"
 
 
+async def test_cancellation_while_a_result_is_written_loses_nothing(log: RunLog) -> None:
+    journal = await log.start("r1", "task", {})
+    ran = asyncio.Event()
+
+    async def quick(_: object) -> str:
+        ran.set()
+        return "fine"
+
+    task = asyncio.create_task(journal.call("ask", quick, {}))
+    await ran.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await journal.call("next", Step("fine"), {}) == "fine"
+    await journal.close()
+    assert [record.path for record in of_type(log, "step_recorded")] == ["run/ask", "run/next"]
+
+
 async def test_one_name_for_two_steps_is_a_mistake(log: RunLog) -> None:
     journal = await log.start("r1", "task", {})
     await journal.call("ask", Step(), {})

@@ -125,12 +125,19 @@ class RunSink:
     def __init__(self, keeper: Keeper, run: RunRow) -> None:
         self._keeper = keeper
         self._run = run
+        self._failure: BaseException | None = None
+
+    @property
+    def failure(self) -> BaseException | None:
+        """Why rows could not be written; after that none are."""
+        return self._failure
 
     def put(
         self,
         rows: list[RecordRow],
         *,
         durable: bool = False,
+        lazy: bool = False,
         begins: bool = False,
         ends: RunEnd | None = None,
     ) -> "asyncio.Future[None]":
@@ -139,6 +146,7 @@ class RunSink:
         future: asyncio.Future[None] = loop.create_future()
 
         def settle(outcome: Outcome) -> None:
+            self._failure = self._failure or outcome
             if future.cancelled():
                 return
             if outcome is None:
@@ -153,6 +161,7 @@ class RunSink:
                 epoch=self._run.epoch,
                 rows=rows,
                 durable=durable,
+                lazy=lazy,
                 begins=self._run if begins else None,
                 ends=ends,
                 settle=settle,

@@ -36,11 +36,17 @@ ASSUMED_RESULT = {"ok": True, "text": "assumed done by the user; its result is n
 class Sink(Protocol):
     """Where rows go; it keeps their order."""
 
+    @property
+    def failure(self) -> BaseException | None:
+        """Why rows could not be written; after that none are."""
+        ...
+
     def put(
         self,
         rows: list[RecordRow],
         *,
         durable: bool = False,
+        lazy: bool = False,
         ends: RunEnd | None = None,
     ) -> "asyncio.Future[None]":
         """Queue rows, and note in the same transaction how the run ended.
@@ -114,7 +120,7 @@ class Recorder:
                 return
             number = self.history.counts.get(counter, 0)
             self.history.counts[counter] = number + 1
-            self._put([self._row(f"{counter}!{number}", event)])
+            self._put([self._row(f"{counter}!{number}", event)], lazy=True)
             return
         number = self._numbers.get(place, 0)
         self._numbers[place] = number + 1
@@ -140,8 +146,9 @@ class Recorder:
         Raises:
             LogError: some of it cannot be written.
         """
-        if self._last is not None:
-            await asyncio.shield(self._last)
+        if self._last is not None and not self._last.done():
+            await asyncio.shield(self._put([]))  # Hurries what is lazy.
+        self._check()
 
     def _as_json(self, path: str, result: JSON) -> Any:
         """Return a result as it will be read back, so that a first run sees what a resumed one sees."""
@@ -225,7 +232,7 @@ class Recorder:
     def _put_once(self, path: str, event: Event) -> None:
         recorded = self.history.emitted.pop(path, None)
         if recorded is None or recorded != comparable_event(event):
-            self._put([self._row(path, event)])
+            self._put([self._row(path, event)], lazy=True)
 
     def _row(self, path: str, event: Event) -> RecordRow:
         try:
@@ -249,9 +256,10 @@ class Recorder:
         rows: list[RecordRow],
         *,
         durable: bool = False,
+        lazy: bool = False,
         ends: RunEnd | None = None,
     ) -> "asyncio.Future[None]":
-        self._last = self._sink.put(rows, durable=durable, ends=ends)
+        self._last = self._sink.put(rows, durable=durable, lazy=lazy, ends=ends)
         for observer in self.observers:
             for row in rows:
                 observer(to_record(row))
@@ -259,10 +267,8 @@ class Recorder:
 
     def _check(self) -> None:
         """Stop a run whose log has a hole: nothing may be recorded after what was lost."""
-        if self._last is not None and self._last.done():
-            error = self._last.exception()
-            if error is not None:
-                raise error
+        if self._sink.failure is not None:
+            raise self._sink.failure
 
 
 def stored_arguments(path: str, args: JSONObject, kind: StepKind) -> tuple[JSONObject, str, list[PromptPart]]:

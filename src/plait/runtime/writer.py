@@ -7,6 +7,7 @@ runs at once so cost a few commits, and no caller ever waits on the disk within 
 import asyncio
 import queue
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -21,6 +22,9 @@ from plait.runtime.store import RecordRow, RunEnd, RunRow
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+LINGER_SECONDS = 0.05
+"""Events that nobody waits for are written within this time."""
+
 T = TypeVar("T")
 Outcome: TypeAlias = BaseException | None
 
@@ -33,6 +37,8 @@ class Append:
     epoch: int
     rows: list[RecordRow]
     durable: bool
+    lazy: bool = False
+    """Nobody waits for these rows: they may be written with the next ones."""
     begins: RunRow | None = None
     """A run to add first, which must not be there."""
     ends: RunEnd | None = None
@@ -101,14 +107,25 @@ class Writer:
 
     def _commit_queued(self) -> bool:
         """Commit all that is queued, at least one job; say whether to go on."""
-        jobs: list[Job | None] = [self._queue.get()]
-        while not self._queue.empty():
-            jobs.append(self._queue.get())
+        jobs = self._take()
         todo = [job for job in jobs if job is not None]
         settled: list[tuple[Append, Outcome]] = []
         self._commit(todo, settled)
         _settle(settled)
         return len(todo) == len(jobs)
+
+    def _take(self) -> list[Job | None]:
+        """Take all that is queued; wait a little for more while nobody waits for any of it."""
+        jobs: list[Job | None] = [self._queue.get()]
+        deadline = time.monotonic() + LINGER_SECONDS
+        while True:
+            while not self._queue.empty():
+                jobs.append(self._queue.get())
+            left = deadline - time.monotonic()
+            if left <= 0 or not all(isinstance(job, Append) and job.lazy for job in jobs):
+                return jobs
+            with suppress(queue.Empty):
+                jobs.append(self._queue.get(timeout=left))
 
     def _commit(self, jobs: list[Job], settled: list[tuple[Append, Outcome]]) -> None:
         """Commit jobs together; if that fails, one by one, so that each bears its own error."""
