@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy
 from tests.runtime.script import Step, never
 
 from plait.errors import LogError, PlaitError, UserError
@@ -156,6 +157,30 @@ async def test_addresses_that_are_none(address: str, message: str) -> None:
 async def test_a_postgres_that_is_not_there() -> None:
     with refused(LogError, r"postgresql.*//user:\*\*\*@127\.0\.0\.1:1/plait' cannot be used: .*refused"):
         RunLog.open("postgresql://user:secret@127.0.0.1:1/plait")
+
+
+@pytest.mark.postgres
+async def test_a_postgres_that_went_away_for_a_moment(postgres_url: str) -> None:
+    log = RunLog.open(postgres_url)
+    journal = await log.start("r1", "task", {})
+    await journal.call("one", Step("kept"), {})
+    other = sqlalchemy.create_engine(postgres_url.replace("postgresql:", "postgresql+psycopg:"))
+    with other.begin() as connection:
+        query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        connection.exec_driver_sql(f"{query} AND datname = current_database()")
+    other.dispose()
+
+    with refused(LogError, "cannot be used"):
+        await journal.call("two", Step("lost"), {})
+    with refused(LogError, "cannot be used"):
+        await log.start("r2", "task", {})  # The locks had a connection of their own.
+    with contextlib.suppress(LogError):
+        await journal.close()
+
+    journal = await log.resume("r1")
+    assert await journal.call("one", never(), {}) == "kept"
+    assert await journal.call("two", Step("done"), {}) == "done"
+    await log.close()
 
 
 async def test_a_closed_log_says_so(file_url: str) -> None:

@@ -184,6 +184,11 @@ class PostgresLocks:
         self._held.clear()
 
     def _ask(self, function: str, run_id: str) -> bool:
+        if self._connection is not None and self._connection.invalidated:
+            # With the connection its locks went; epochs still keep others from mixing in.
+            self._connection.close()
+            self._connection = None
+            self._held.clear()
         if self._connection is None:
             connection = self._database.engine.connect()
             self._connection = connection.execution_options(isolation_level="AUTOCOMMIT")

@@ -6,6 +6,7 @@ written only by the process that claimed it last; its epoch fences off all other
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from plait.errors import LogError, UserError
@@ -14,7 +15,7 @@ from plait.runtime.codec import decode
 from plait.runtime.tables import tables
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection, Insert, Row, Select
 
 
 class RecordRow(TypedDict):
@@ -57,6 +58,26 @@ class RunEnd:
 
 RUNNING = "running"
 """Status of a run that has not ended in good order; its process may be gone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Statements:
+    """What every commit executes, built once: that takes longer than executing it."""
+
+    epochs: "Select[str, int]"
+    insert_records: "Insert"
+
+
+@cache
+def _statements() -> _Statements:
+    from sqlalchemy import bindparam, select
+
+    runs = tables().runs
+    some = runs.c.run_id.in_(bindparam("run_ids", expanding=True))
+    return _Statements(
+        epochs=select(runs.c.run_id, runs.c.epoch).where(some).with_for_update(read=True),
+        insert_records=tables().records.insert(),
+    )
 
 
 def to_record(row: RecordRow) -> Record:
@@ -163,11 +184,8 @@ def unknown_run(connection: "Connection", run_id: str) -> UserError:
 
 def epochs(connection: "Connection", run_ids: Collection[str]) -> dict[str, int]:
     """Say who may write to some runs, and hold that until the transaction ends."""
-    from sqlalchemy import select
-
-    runs = tables().runs
-    query = select(runs.c.run_id, runs.c.epoch).where(runs.c.run_id.in_(run_ids)).with_for_update(read=True)
-    return {row.run_id: row.epoch for row in connection.execute(query)}
+    found = connection.execute(_statements().epochs, {"run_ids": list(run_ids)})
+    return {row.run_id: row.epoch for row in found}
 
 
 def taken_over(run_id: str, found: int | None) -> LogError:
@@ -180,7 +198,7 @@ def taken_over(run_id: str, found: int | None) -> LogError:
 def insert_records(connection: "Connection", rows: Sequence[RecordRow]) -> None:
     """Add records."""
     if rows:
-        connection.execute(tables().records.insert(), cast("Sequence[Mapping[str, Any]]", rows))
+        connection.execute(_statements().insert_records, cast("Sequence[Mapping[str, Any]]", rows))
 
 
 def select_records(connection: "Connection", run_id: str) -> list[RecordRow]:
