@@ -4,6 +4,7 @@ Knows nothing of slots or prefixes beyond the bodies it is given. Giving a call 
 which is how the engine learns of it.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from plait.models.sessions import hold
 if TYPE_CHECKING:
     import aiohttp
 
+ENDING_SECONDS = 0.5
 SILENCE_SECONDS = 300.0
 """Longest wait for any sign of life; every batch of a prompt and every token is one."""
 
@@ -70,7 +72,8 @@ class EngineClient:
                     raise engine_error(response.status, await response.read())
                 yield response
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            if not self.engine.running:
+            # The connection breaks a moment before the process is gone.
+            if await asyncio.to_thread(self.engine.ends_within, ENDING_SECONDS):
                 raise self.engine.died() from error
             raise TransientModelError(
                 f"The embedded engine of {self.engine.name!r} does not answer; see {str(self.engine.log)!r}."

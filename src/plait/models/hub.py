@@ -44,6 +44,8 @@ def read_from_hub(path: str, offset: int) -> Iterator[tuple[int, bytes]]:
         raise HubError(f"{base} could not be reached a moment ago")
     response = _open(base, path, offset)
     at = offset if response.status == 206 else 0
+    # Reading in pieces, `http.client` takes a lost connection for the end.
+    end = at + (response.length or 0)
     with response:
         while True:
             try:
@@ -51,6 +53,8 @@ def read_from_hub(path: str, offset: int) -> Iterator[tuple[int, bytes]]:
             except (OSError, HTTPException) as error:
                 raise StallError(f"{base} broke off after {at} bytes: {_reason(error)}") from error
             if not chunk:
+                if at < end:
+                    raise StallError(f"{base} broke off after {at} of {end} bytes")
                 return
             yield at, chunk
             at += len(chunk)

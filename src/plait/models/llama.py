@@ -69,6 +69,14 @@ class Engine:
         """Whether the child still lives."""
         return self._process.poll() is None
 
+    def ends_within(self, seconds: float) -> bool:
+        """Wait at most so long for the child to end by itself, and return whether it did."""
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def stop(self) -> None:
         """End the child; safe to call twice."""
         with suppress(OSError):
@@ -216,7 +224,10 @@ class Engines:
             starting = self._starting.setdefault(file, threading.Lock())
         with starting:
             engine = self._engines.get(file)
-            if engine is None or not engine.running:
+            if engine is not None and not engine.running:
+                engine.stop()
+                engine = None
+            if engine is None:
                 engine = self._engines[file] = Engine(name, file)
             return engine
 

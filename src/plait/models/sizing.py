@@ -41,19 +41,20 @@ def engine_size(name: str, shape: ModelShape) -> EngineSize:
     Raises:
         UserError: not even one small slot fits, or a setting cannot be read.
     """
-    limit = memory_limit_bytes()
-    wanted = _tokens() or DEFAULT_CONTEXT_TOKENS
-    context = min(wanted, shape.trained_context or wanted)
+    limit, stated = memory_limit_bytes(), _number("PLAIT_ENGINE_CONTEXT", least=256)
+    wanted = stated or DEFAULT_CONTEXT_TOKENS
+    wanted = min(wanted, shape.trained_context or wanted)
+    # A context that was asked for is given whole or not at all; the default may shrink.
+    least = wanted if stated else min(wanted, LEAST_CONTEXT_TOKENS)
     fixed = int(shape.file_bytes * _WEIGHTS_FACTOR) + _BUFFER_BYTES
-    room = (limit - fixed) // max(shape.bytes_per_token, 1)
-    if room < context and _tokens() is None:
-        context = max(room // 256 * 256, 0)
-    if room < context or context < min(LEAST_CONTEXT_TOKENS, wanted):
-        needed = fixed + max(wanted if _tokens() else LEAST_CONTEXT_TOKENS, 1) * shape.bytes_per_token
+    room = max(0, limit - fixed) // max(shape.bytes_per_token, 1)
+    if room < least:
+        needed = fixed + least * shape.bytes_per_token
         raise UserError(
             f"Model {name!r} needs {needed / GIB:.1f} GiB of memory and the embedded engine may take "
             f"{limit / GIB:.1f} GiB; set PLAIT_ENGINE_MEMORY higher or choose a smaller model."
         )
+    context = wanted if room >= wanted else max(least, room // 256 * 256)
     most = _number("PLAIT_ENGINE_SLOTS", least=1) or MOST_SLOTS
     slots = max(1, min(most, room // context))
     return EngineSize(
@@ -73,10 +74,6 @@ def memory_limit_bytes() -> int:
     if match is None or float(match[1]) == 0:
         raise UserError(f"PLAIT_ENGINE_MEMORY={stated!r} is no amount of memory; write it like 4GiB.")
     return int(float(match[1]) * _UNITS[match[2].upper()])
-
-
-def _tokens() -> int | None:
-    return _number("PLAIT_ENGINE_CONTEXT", least=256)
 
 
 def _number(variable: str, *, least: int) -> int | None:

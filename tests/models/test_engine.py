@@ -1,0 +1,214 @@
+"""Local models in the embedded engine, with a child process that stands for llama.cpp."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from plait.errors import ModelError, TransientModelError, UserError
+from plait.models import catalogue, engine, llama
+from plait.models.engine import local_model, stop_engines
+from plait.models.paths import prefixes_folder
+from plait.models.protocol import FunctionCalling, Grammar, LanguageModel, Message, Request
+
+from . import fake_engine
+from .model_files import small_gguf
+
+RULES = "You are the tool agent. Rules: " + "choose one tool and give its parameters. " * 10
+OTHER_RULES = "You are the planner. Rules: " + "split the task, and say why in one line. " * 10
+WEATHER = {"name": "weather.get", "description": "w", "parameters": {"type": "object", "properties": {}}}
+
+
+class Told:
+    """What the engine was asked, in order."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def __call__(self, key: str) -> list[Any]:
+        lines = self._file.read_text(encoding="utf-8").splitlines() if self._file.exists() else []
+        return [said[key] for said in map(json.loads, lines) if key in said]
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
+    file = tmp_path / "told"
+    monkeypatch.setenv("FAKE_ENGINE_TOLD", str(file))
+    monkeypatch.setattr(llama, "engine_process", SimpleNamespace(__file__=fake_engine.__file__))
+    monkeypatch.setattr(llama, "require_engine", lambda: "1.0")
+    monkeypatch.setattr(engine, "require_engine", lambda: "1.0")
+    monkeypatch.setenv("PLAIT_ENGINE_SLOTS", "4")
+    (tmp_path / "mine.gguf").write_bytes(small_gguf())
+    catalogue.add_model("mine", tmp_path / "mine.gguf")
+    return Told(file)
+
+
+@pytest.fixture
+async def model(told: Told) -> AsyncIterator[LanguageModel]:
+    used = local_model("local:mine")
+    yield used
+    await used.aclose()
+    stop_engines()
+
+
+def ask(text: str, rules: str = RULES, form: Any = None) -> Request:
+    messages = [Message(role="system", content=rules), Message(role="user", content=text)]
+    return Request(messages=messages, **({"form": form} if form else {}))
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def test_all_calls_of_a_process_share_one_engine(model: LanguageModel, told: Told) -> None:
+    another = local_model("mine")
+    replies = await asyncio.gather(*[used.complete(ask("hello")) for used in (model, another, model)])
+    await another.aclose()
+    assert [reply.text for reply in replies] == ["done"] * 3
+    assert len(told("started")) == 1
+
+
+async def test_nothing_starts_before_the_first_call(model: LanguageModel, told: Told) -> None:
+    assert model.takes_grammar
+    assert model.name == "local:mine"
+    assert told("started") == []
+
+
+async def test_a_stable_beginning_is_read_once_by_many_at_once(
+    model: LanguageModel, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_ENGINE", "slow")
+    replies = await asyncio.gather(*[model.complete(ask(f"subtask {number}")) for number in range(6)])
+    assert len(told("read")) == 1
+    fresh = [reply.usage.input_tokens - reply.usage.cached_input_tokens for reply in replies]
+    assert sum(count > len(RULES) for count in fresh) == 1
+
+
+async def test_agents_in_turn_do_not_evict_one_another(model: LanguageModel, told: Told) -> None:
+    for round_number in range(3):
+        for rules in (RULES, OTHER_RULES):
+            reply = await model.complete(ask(f"step {round_number}", rules))
+            fresh = reply.usage.input_tokens - reply.usage.cached_input_tokens
+            assert round_number == 0 or fresh < 20
+    assert len(told("read")) == 2
+
+
+async def test_a_new_process_starts_warm(model: LanguageModel, told: Told) -> None:
+    await model.complete(ask("first"))
+    stop_engines()
+    reply = await model.complete(ask("second"))
+    assert len(told("started")) == 2
+    assert len(told("read")) == 1
+    assert reply.usage.cached_input_tokens > len(RULES)
+
+
+async def test_damaged_and_lost_states_are_read_anew(model: LanguageModel, told: Told) -> None:
+    await model.complete(ask("first"))
+    stop_engines()
+    (state,) = prefixes_folder().glob("*.state")
+    state.write_bytes(b"damaged")
+    assert (await model.complete(ask("second"))).text == "done"
+    assert len(told("read")) == 2
+    (state,) = prefixes_folder().glob("*.state")
+    state.unlink()
+    busy = [model.complete(ask(f"elsewhere {number}")) for number in range(4)]
+    assert [reply.text for reply in await asyncio.gather(*busy)] == ["done"] * 4
+
+
+async def test_a_call_that_is_given_up_is_given_up_by_the_engine(model: LanguageModel, told: Told) -> None:
+    call = asyncio.create_task(model.complete(ask("forever")))
+    await until(lambda: "forever" in told("chat"))
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    await until(lambda: told("gave_up"))
+    assert (await model.complete(ask("hello"))).text == "done"
+
+
+async def test_a_dead_engine_is_a_passing_fault_and_starts_again(model: LanguageModel, told: Told) -> None:
+    with pytest.raises(TransientModelError, match=r"ended unexpectedly .*engine-mine\.log"):
+        await model.complete(ask("die"))
+    assert (await model.complete(ask("hello"))).text == "done"
+    assert len(told("started")) == 2
+
+
+async def test_a_reply_that_breaks_off_is_a_passing_fault(model: LanguageModel) -> None:
+    with pytest.raises(TransientModelError, match="broke off"):
+        await model.complete(ask("break off"))
+
+
+async def test_a_prompt_that_is_too_long_says_what_to_set(model: LanguageModel) -> None:
+    with pytest.raises(ModelError, match=r"9 tokens.*context of 8; set PLAIT_ENGINE_CONTEXT") as caught:
+        await model.complete(ask("too long"))
+    assert not isinstance(caught.value, TransientModelError)
+
+
+async def test_forms_reach_the_engine(model: LanguageModel, told: Told) -> None:
+    await model.complete(ask("hello", form=Grammar(gbnf='root ::= "a"')))
+    reply = await model.complete(ask("weather?", form=FunctionCalling(tools=[WEATHER])))
+    assert told("body")[0]["grammar"] == 'root ::= "a"'
+    (call,) = reply.tool_calls
+    assert (call.name, call.arguments, reply.finish) == ("weather.get", {"city": "Rome"}, "tool_calls")
+
+
+async def test_engines_end_with_stop(model: LanguageModel, told: Told) -> None:
+    await model.complete(ask("hello"))
+    (process,) = told("started")
+    assert is_alive(process)
+    stop_engines()
+    assert not is_alive(process)
+
+
+async def test_an_engine_that_nobody_holds_ends_after_a_while(
+    told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_engines", llama.Engines(keep_seconds=0.05))
+    used = local_model("mine")
+    await used.complete(ask("hello"))
+    (process,) = told("started")
+    await used.aclose()
+    await until(lambda: not is_alive(process))
+    assert (await used.complete(ask("hello"))).text == "done"
+    await used.aclose()
+    stop_engines()
+
+
+@pytest.mark.parametrize(("how", "said"), [("refuse", "is damaged"), ("die", "GiB are free.*signal 9")])
+async def test_a_failed_load_is_one_line(
+    model: LanguageModel, monkeypatch: pytest.MonkeyPatch, how: str, said: str
+) -> None:
+    monkeypatch.setenv("FAKE_ENGINE", how)
+    with pytest.raises(UserError, match=said) as caught:
+        await model.complete(ask("hello"))
+    assert "\n" not in caught.value.message
+    monkeypatch.delenv("FAKE_ENGINE")
+    assert (await model.complete(ask("hello"))).text == "done"
+
+
+async def test_a_damaged_header_is_said_without_starting(
+    model: LanguageModel, told: Told, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.gguf").write_bytes(b"GGUF and no more")
+    with pytest.raises(UserError, match=r"mine\.gguf.*damaged"):
+        await model.complete(ask("hello"))
+    assert told("started") == []
+
+
+def test_an_unknown_model_is_refused_at_once() -> None:
+    with pytest.raises(UserError, match="no local model 'nothing'"):
+        local_model("local:nothing")
