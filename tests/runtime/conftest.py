@@ -24,13 +24,21 @@ def postgres_server() -> Iterator[str]:
             server.cleanup()
 
 
-@pytest.fixture
-def postgres_url(postgres_server: str) -> str:
-    """Return the address of a Postgres without tables."""
+@pytest.fixture(scope="session")
+def postgres_engine(postgres_server: str) -> Iterator[sqlalchemy.Engine]:
+    """Make the tables once, which takes longer than a test."""
+    RunLog.open(postgres_server).close_now()
     engine = sqlalchemy.create_engine(postgres_server.replace("postgresql:", "postgresql+psycopg:"))
-    with engine.begin() as connection:
-        connection.exec_driver_sql("DROP TABLE IF EXISTS records, runs, schema_version")
+    yield engine
     engine.dispose()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str, postgres_engine: sqlalchemy.Engine) -> str:
+    """Return the address of a Postgres without runs."""
+    with postgres_engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM records")
+        connection.exec_driver_sql("DELETE FROM runs")
     return postgres_server
 
 

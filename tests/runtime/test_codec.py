@@ -45,6 +45,11 @@ def by_type(kind: Any) -> Any:
     raise AssertionError(text)
 
 
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    return codec.schema()
+
+
 @pytest.mark.parametrize("event_type", get_args(Event))
 def test_event_survives(event_type: type[Any]) -> None:
     event = sample(event_type)
@@ -53,9 +58,8 @@ def test_event_survives(event_type: type[Any]) -> None:
 
 
 @pytest.mark.parametrize("event_type", get_args(Event))
-def test_schema_takes_every_event(event_type: type[Any]) -> None:
+def test_schema_takes_every_event(event_type: type[Any], schema: dict[str, Any]) -> None:
     event = sample(event_type)
-    schema = codec.schema()
     record = {
         "run_id": "r",
         "sequence": 1,

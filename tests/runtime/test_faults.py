@@ -160,15 +160,15 @@ async def test_a_postgres_that_is_not_there() -> None:
 
 
 @pytest.mark.postgres
-async def test_a_postgres_that_went_away_for_a_moment(postgres_url: str) -> None:
+async def test_a_postgres_that_went_away_for_a_moment(
+    postgres_url: str, postgres_engine: sqlalchemy.Engine
+) -> None:
     log = RunLog.open(postgres_url)
     journal = await log.start("r1", "task", {})
     await journal.call("one", Step("kept"), {})
-    other = sqlalchemy.create_engine(postgres_url.replace("postgresql:", "postgresql+psycopg:"))
-    with other.begin() as connection:
+    with postgres_engine.begin() as connection:
         query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
         connection.exec_driver_sql(f"{query} AND datname = current_database()")
-    other.dispose()
 
     with refused(LogError, "cannot be used"):
         await journal.call("two", Step("lost"), {})

@@ -28,20 +28,19 @@ def random_chat(generator: random.Random) -> list[dict[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(100))
-def test_any_chat_is_restored_exactly(seed: int) -> None:
-    generator = random.Random(seed)
-    chat, other = random_chat(generator), random_chat(generator)
-    parts = prompts.parts(chat)
-    records = as_records(list({part.id: part for part in (*parts, *prompts.parts(other))}.values()))
+def test_any_chat_is_restored_exactly() -> None:
+    generator = random.Random(7)
+    for _ in range(200):
+        chat, other = random_chat(generator), random_chat(generator)
+        parts = prompts.parts(chat)
+        records = as_records(list({part.id: part for part in (*parts, *prompts.parts(other))}.values()))
 
-    assert prompts.messages(records, parts[-1].id) == chat
+        assert prompts.messages(records, parts[-1].id) == chat
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_different_chats_have_different_heads(seed: int) -> None:
-    generator = random.Random(seed)
-    chats = [random_chat(generator) for _ in range(20)]
+def test_different_chats_have_different_heads() -> None:
+    generator = random.Random(7)
+    chats = [random_chat(generator) for _ in range(400)]
     heads = {prompts.parts(chat)[-1].id: chat for chat in chats}
 
     assert all(heads[prompts.parts(chat)[-1].id] == chat for chat in chats)

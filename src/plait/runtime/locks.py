@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 PROBE_SECONDS = 0.2
-"""A lock held for less than this was only looked at by another command."""
+"""A lock held for less than this was only looked at by another command, or its holder just died."""
 
 
 class Locks(Protocol):
@@ -153,9 +153,13 @@ class PostgresLocks:
         self._held: set[str] = set()
 
     def acquire(self, run_id: str) -> bool:
-        # The server would grant a session the same lock twice.
-        if run_id in self._held or not self._ask("pg_try_advisory_lock", run_id):
-            return False
+        if run_id in self._held:
+            return False  # The server would grant a session the same lock twice.
+        deadline = time.monotonic() + PROBE_SECONDS
+        while not self._ask("pg_try_advisory_lock", run_id):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(PROBE_SECONDS / 10)
         self._held.add(run_id)
         return True
 
