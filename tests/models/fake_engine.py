@@ -132,7 +132,7 @@ def shared(one: str, other: str) -> int:
 
 def main() -> None:
     SETTINGS.update(json.loads(sys.stdin.readline()))
-    tell(started=os.getpid(), settings=SETTINGS)
+    tell(started=os.getpid(), spin_count=os.environ.get("GOMP_SPINCOUNT"))
     how = os.environ.get("FAKE_ENGINE")
     if how == "refuse":
         print(json.dumps({"error": "RuntimeError: Failed to init server"}), flush=True)

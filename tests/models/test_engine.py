@@ -166,6 +166,18 @@ async def test_forms_reach_the_engine(model: LanguageModel, told: Told) -> None:
     assert (call.name, call.arguments, reply.finish) == ("weather.get", {"city": "Rome"}, "tool_calls")
 
 
+@pytest.mark.parametrize(("set_by_user", "given"), [("", "1000"), ("7", "7")])
+async def test_engine_threads_wait_briefly_unless_the_user_says_how_long(
+    model: LanguageModel, told: Told, monkeypatch: pytest.MonkeyPatch, set_by_user: str, given: str
+) -> None:
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    if set_by_user:
+        monkeypatch.setenv("GOMP_SPINCOUNT", set_by_user)
+    await model.complete(ask("hello"))
+    assert told("spin_count") == [given]
+
+
 async def test_engines_end_with_stop(model: LanguageModel, told: Told) -> None:
     await model.complete(ask("hello"))
     (process,) = told("started")
