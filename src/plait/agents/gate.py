@@ -7,7 +7,7 @@ how a reply is asked for, read and checked is given as functions.
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from plait.agents.agent import Agent, ask
 from plait.errors import ReplyError
@@ -16,8 +16,7 @@ from plait.journal import Journal
 from plait.models.protocol import Reply, Request
 
 Output = TypeVar("Output")
-
-CHECKED = "The reply failed a check that needs no judgement."
+Verdict: TypeAlias = Literal["passed", "revised", "forced", "closed", "failed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +57,11 @@ class Feedback:
     problems: Sequence[str]
     critique: str
     score: float | None
+
+
+def next_attempt(feedback: Feedback | None) -> int:
+    """Return the number of the try that follows, from 1."""
+    return 1 if feedback is None else feedback.attempt + 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +135,7 @@ def _better(judged: Judged[Output], best: Judged[Output] | None) -> bool:
     return (-len(judged.problems), judged.score or 0.0) > (-len(best.problems), best.score or 0.0)
 
 
-def _verdict(gate: GateSettings, judged: Judged[Output] | None, last: bool, best: Judged[Output] | None) -> str:
+def _verdict(gate: GateSettings, judged: Judged[Output] | None, last: bool, best: Judged[Output] | None) -> Verdict:
     """Decide about one try: passed, revised, forced, closed or failed."""
     if judged is not None and not judged.problems:
         enough = not gate.enabled or (judged.score is not None and judged.score >= gate.threshold)
@@ -145,7 +149,12 @@ def _verdict(gate: GateSettings, judged: Judged[Output] | None, last: bool, best
 
 
 def _emit(
-    journal: Journal, role: Role[Output], attempt: int, judged: Judged[Output] | None, refusal: str, verdict: str
+    journal: Journal,
+    role: Role[Output],
+    attempt: int,
+    judged: Judged[Output] | None,
+    refusal: str,
+    verdict: Verdict,
 ) -> None:
     journal.emit(
         Gated(
@@ -155,7 +164,7 @@ def _emit(
             threshold=role.gate.threshold,
             critique=judged.critique if judged else "",
             problems=list(judged.problems) if judged else [refusal],
-            verdict=verdict,  # type: ignore[arg-type]
+            verdict=verdict,
             output=judged.shown if judged else None,
         )
     )

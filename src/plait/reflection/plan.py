@@ -3,13 +3,17 @@
 Knows nothing of models; `read_plan` takes what a planner wrote and says in words what is wrong.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from plait.errors import ReplyError
 
 MAXIMUM_SUBTASKS = 8
+
+_LINE = re.compile(r"^[-*# ]*(?P<id>\d{1,3})[.):]\s+(?P<goal>\S.*)$")
+_AFTER = re.compile(r"\s*\(after\s+\d+(?:\s*(?:,|and)\s*\d+)*\)\s*\.?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,48 +39,40 @@ class Plan:
         ]
 
 
-def plan_schema() -> dict[str, Any]:
-    """Return the JSON schema of a planner's output."""
-    identifier = {"type": "integer", "minimum": 1, "maximum": MAXIMUM_SUBTASKS}
-    subtask = {
-        "type": "object",
-        "properties": {
-            "id": identifier,
-            "goal": {"type": "string", "minLength": 1, "maxLength": 240},
-            "depends_on": {"type": "array", "items": identifier, "maxItems": MAXIMUM_SUBTASKS},
-        },
-        "required": ["id", "goal", "depends_on"],
-        "additionalProperties": False,
-    }
-    return {"type": "array", "items": subtask, "minItems": 1, "maxItems": MAXIMUM_SUBTASKS}
+PLAN_LINE = r'[1-9] ". " [^\x00-\x20\x7F] [^\x00-\x1F\x7F]{1,240}'
+"""GBNF of one line of a plan: its number, its goal, and `(after 1, 2)` where it needs others."""
 
 
-def read_plan(value: Sequence[Mapping[str, Any]]) -> Plan:
-    """Return the plan in topological order, the planner's own order where that is free.
+def read_plan(text: str) -> Plan:
+    """Read a plan written as numbered lines, and put it in topological order.
+
+    A line is `2. goal (after 1)`; lines of another form are passed over. The planner's own order
+    stays where dependencies leave it free.
 
     Raises:
-        ReplyError: no subtask, an id twice, a dependency on an unknown id, or a cycle.
+        ReplyError: no subtask, too many, an id twice, a dependency on an unknown id, or a cycle.
     """
-    subtasks = [
-        Subtask(
-            id=str(item["id"]),
-            goal=" ".join(str(item["goal"]).split()),
-            depends_on=tuple(dict.fromkeys(str(other) for other in item.get("depends_on", ()))),
-        )
-        for item in value
-    ]
+    subtasks = [_subtask(match) for line in text.splitlines() if (match := _LINE.match(line.strip()))]
     if not subtasks:
-        raise ReplyError("the plan has no subtask")
+        raise ReplyError("the plan has no subtask: write numbered lines such as `1. goal`")
+    if len(subtasks) > MAXIMUM_SUBTASKS:
+        raise ReplyError(f"the plan has {len(subtasks)} subtasks, {MAXIMUM_SUBTASKS} at most")
     ids = [subtask.id for subtask in subtasks]
     for subtask in subtasks:
         if ids.count(subtask.id) > 1:
-            raise ReplyError(f"two subtasks have the id {subtask.id}")
-        if not subtask.goal:
-            raise ReplyError(f"subtask {subtask.id} has no goal")
+            raise ReplyError(f"two subtasks have the number {subtask.id}")
         for other in subtask.depends_on:
             if other not in ids:
-                raise ReplyError(f"subtask {subtask.id} depends on {other}, which is no subtask")
+                raise ReplyError(f"subtask {subtask.id} is after {other}, which is no subtask")
     return Plan(subtasks=_sorted(subtasks))
+
+
+def _subtask(match: re.Match[str]) -> Subtask:
+    goal, after = match["goal"].strip(), _AFTER.search(match["goal"])
+    needs = re.findall(r"\d+", after[0]) if after else []
+    if after:
+        goal = goal[: after.start()].strip() or goal
+    return Subtask(id=str(int(match["id"])), goal=goal, depends_on=tuple(dict.fromkeys(needs)))
 
 
 def _sorted(subtasks: Sequence[Subtask]) -> list[Subtask]:

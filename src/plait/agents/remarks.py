@@ -1,0 +1,69 @@
+"""A reply in lines, and the agent's remarks on it: a critique and a score at its end.
+
+    the reply, one or more lines
+    # critique: one sentence
+    # score: 9
+
+Small models write this far better than JSON, and it costs a third of the tokens. Knows nothing of what
+the lines mean.
+"""
+
+import re
+from dataclasses import dataclass
+
+MAX_CRITIQUE = 200
+"""Characters of a critique under the grammar."""
+
+_REMARK = re.compile(r"^[ \t#*]*(critique|score)[ \t*]*:[ \t*]*(.*)$", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remarked:
+    """A reply without its remarks, and the remarks."""
+
+    body: str
+    critique: str
+    score: float | None
+    """0-10, or None where the reply has none in that range."""
+
+
+def split_remarks(text: str) -> Remarked:
+    """Split a reply into its lines and the remarks that follow them."""
+    body: list[str] = []
+    critique, score = "", None
+    for line in text.strip().splitlines():
+        remark = _REMARK.match(line)
+        if remark is None:
+            body.append(line)
+        elif remark[1].lower() == "critique":
+            critique = remark[2].strip()
+        else:
+            score = _score(remark[2])
+    return Remarked(body="\n".join(body).strip(), critique=critique, score=score)
+
+
+def lines_grammar(line: str, most: int, *, remarks: bool) -> str:
+    """Return the GBNF grammar of 1 to `most` lines, then the remarks where they are asked for.
+
+    Args:
+        line: GBNF body of one line.
+        most: Lines at most.
+        remarks: Whether a critique and a score must follow.
+    """
+    root = f'line ("\\n" line){{0,{most - 1}}}'
+    if remarks:
+        root += ' "\\n# critique: " critique "\\n# score: " score'
+    rules = [
+        f"root ::= {root}",
+        f"line ::= {line}",
+        f"critique ::= [^\\x00-\\x1F\\x7F]{{1,{MAX_CRITIQUE}}}",
+        'score ::= "10" | [0-9]',
+    ]
+    return "\n".join(rules if remarks else rules[:2]) + "\n"
+
+
+def _score(text: str) -> float | None:
+    number = _NUMBER.search(text)
+    value = float(number[0]) if number else None
+    return value if value is not None and 0 <= value <= 10 else None

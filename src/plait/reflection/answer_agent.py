@@ -1,0 +1,64 @@
+"""The answer agent: writes the answer from the whole trajectory (MIRROR, section 3.3).
+
+A weak answer is not revised in place; it closes the round. Knows nothing of rounds.
+"""
+
+from typing import Any
+
+from plait.agents.gate import Feedback, Judged, Passed, Role, next_attempt, through_gate
+from plait.agents.remarks import lines_grammar, split_remarks
+from plait.errors import ReplyError
+from plait.journal import Journal
+from plait.models.protocol import Grammar, Reply, Request, Typed
+from plait.models.typed import bounded, parse_typed, split_reflection, with_reflection
+from plait.reflection.crew import Crew
+from plait.reflection.trajectory import Trajectory
+
+ANSWER_LINES = 20
+ANSWER_LINE = r"[^\x00-\x20#\x7F] [^\x00-\x1F\x7F]{0,300}"
+"""GBNF of one line of an answer; a line that begins with # is a remark."""
+
+
+async def write_answer(journal: Journal, crew: Crew, trajectory: Trajectory) -> Passed[Any]:
+    """Return the answer of a round with its score.
+
+    Raises:
+        ReplyError: no try gave an answer of the asked form.
+    """
+    gate = crew.settings.answer
+    form = _form(crew)
+    specs = await crew.candidates(journal, crew.task)
+
+    def request(feedback: Feedback | None) -> Request:
+        prompt = crew.wording.answer(crew.task, trajectory, feedback, gate.enabled)
+        return crew.answer.request(crew.messages(specs, prompt), form, next_attempt(feedback))
+
+    async def read(reply: Reply) -> Judged[Any]:
+        if isinstance(form, Typed):
+            return _read_typed(reply, form, gated=gate.enabled)
+        remarked = split_remarks(reply.text)
+        if not remarked.body:
+            raise ReplyError("the answer is empty")
+        return Judged(
+            output=remarked.body, shown=remarked.body, critique=remarked.critique, score=remarked.score
+        )
+
+    return await through_gate(journal, Role(agent=crew.answer, gate=gate, request=request, read=read))
+
+
+def _form(crew: Crew) -> Grammar | Typed:
+    """Return lines for a text, JSON under a schema for an answer of a type."""
+    gated = crew.settings.answer.enabled
+    if crew.returns is None:
+        return Grammar(gbnf=lines_grammar(ANSWER_LINE, ANSWER_LINES, remarks=gated))
+    output = {"type": "object", "properties": {"answer": crew.returns}, "required": ["answer"]}
+    return Typed(schema=bounded(with_reflection(output) if gated else output), name="answer")
+
+
+def _read_typed(reply: Reply, form: Typed, *, gated: bool) -> Judged[Any]:
+    value = parse_typed(reply.text, form.schema)
+    if not gated:
+        return Judged(output=value["answer"], shown=value["answer"])
+    reflected = split_reflection(value)
+    answer = reflected.output["answer"]
+    return Judged(output=answer, shown=answer, critique=reflected.critique, score=reflected.score)

@@ -1,0 +1,65 @@
+"""The three agents of MIRROR with what they share: task, tools, settings, prompts.
+
+Knows nothing of rounds or of the order of work.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from plait.agents.agent import Agent
+from plait.journal import JSON, Journal, JSONObject
+from plait.models.callform import CallSpec
+from plait.models.embeddings import Embedder
+from plait.models.protocol import Message
+from plait.reflection.settings import ReflectionSettings
+from plait.reflection.wording import Wording
+from plait.tools.executor import Executor
+from plait.tools.nearest import nearest
+from plait.tools.tool import Tool
+from plait.verdict import Check
+
+CANDIDATES = 32
+"""Tools in one prompt at most; with more, those nearest to the task or the subtask."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crew:
+    """Everything the planner, the tool agent and the answer agent work with."""
+
+    task: str
+    notes: str
+    """Facts that come with the tools, for instance today's date."""
+    tools: Sequence[Tool]
+    executor: Executor
+    planner: Agent
+    tool: Agent
+    answer: Agent
+    settings: ReflectionSettings
+    wording: Wording
+    returns: Mapping[str, Any] | None = None
+    """JSON schema of the answer, or None for text."""
+    embedder: Embedder | None = None
+    check: Check | None = None
+    """The user's own oracle for answers."""
+
+    async def candidates(self, journal: Journal, text: str) -> Sequence[CallSpec]:
+        """Return the tools to offer for `text`: all, or the nearest where there are many."""
+        tools = self.tools
+        if self.embedder is not None and len(tools) > CANDIDATES:
+            embedder = self.embedder
+
+            async def choose(_: JSONObject) -> JSON:
+                return [tool.name for tool in await nearest(tools, text, embedder, CANDIDATES)]
+
+            names = cast("list[str]", await journal.call("candidates", choose, {"text": text}))
+            tools = [tool for tool in tools if tool.name in names]
+        return [
+            CallSpec(name=tool.name, description=tool.description, parameters=tool.parameters)
+            for tool in tools
+        ]
+
+    def messages(self, specs: Sequence[CallSpec], prompt: str) -> list[Message]:
+        """Return the whole prompt of one call; the tools come first, equal for all agents."""
+        shared = self.wording.shared(self.notes, specs)
+        return [Message(role="system", content=shared), Message(role="user", content=prompt)]

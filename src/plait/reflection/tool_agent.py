@@ -1,0 +1,121 @@
+"""The tool agent: chooses one tool and its parameters for the next step (MIRROR, section 3.3).
+
+Its reply can only be one of the tools offered, or `done`. Knows nothing of how a call is executed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plait.agents.gate import Feedback, Judged, Passed, Role, next_attempt, through_gate
+from plait.errors import ReplyError
+from plait.journal import Journal
+from plait.models.callform import CallSpec, ParsedReply, call_grammar, format_call, parse_call
+from plait.models.protocol import Form, FunctionCalling, Grammar, Reply, Request
+from plait.reflection.checks import Known, call_problems, done_problems
+from plait.reflection.crew import Crew
+from plait.reflection.memory import ShortTermMemory
+from plait.reflection.trajectory import SubtaskRun, Trajectory
+from plait.reflection.wording import Hints
+
+DONE = CallSpec(
+    name="done",
+    description="the subtask is finished; result says in one sentence what came out, with ids",
+    parameters={
+        "type": "object",
+        "properties": {"result": {"type": "string", "maxLength": 300}},
+        "required": ["result"],
+        "additionalProperties": False,
+    },
+)
+
+REFLECTION_PARAMETERS: Mapping[str, Any] = {
+    "critique": {"type": "string", "maxLength": 200},
+    "score": {"type": "number", "minimum": 0, "maximum": 10},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A chosen call; `done` ends the subtask."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+    @property
+    def done(self) -> bool:
+        """Whether the agent says that the subtask is finished."""
+        return self.name == DONE.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """What the tool agent sees when it chooses."""
+
+    run: SubtaskRun
+    trajectory: Trajectory
+    known: Known
+    memory: ShortTermMemory
+
+
+async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]:
+    """Return the next call of a subtask, through the tool agent's gate.
+
+    Raises:
+        ReplyError: no try gave a call that can be made.
+    """
+    offered = await crew.candidates(journal, moment.run.subtask.goal)
+    specs = [*offered, DONE]
+    gate = crew.settings.tool
+    form = _form(specs, crew.settings.function_calling, gate.enabled)
+
+    def request(feedback: Feedback | None) -> Request:
+        hints = Hints(moment.memory.entries, feedback)
+        prompt = crew.wording.tool(crew.task, moment.run, moment.trajectory, hints, gate.enabled)
+        return crew.tool.request(crew.messages(offered, prompt), form, next_attempt(feedback))
+
+    async def read(reply: Reply) -> Judged[Choice]:
+        parsed = _parse(reply, specs, crew.settings.function_calling)
+        choice = Choice(name=parsed.call.name, arguments=parsed.call.arguments)
+        if choice.done:
+            problems = done_problems(moment.known)
+        else:
+            problems = call_problems(choice.name, choice.arguments, moment.known)
+        return Judged(
+            output=choice,
+            shown=format_call(choice.name, choice.arguments),
+            critique=parsed.critique,
+            score=parsed.score,
+            problems=problems,
+        )
+
+    return await through_gate(journal, Role(agent=crew.tool, gate=gate, request=request, read=read))
+
+
+def _form(specs: Sequence[CallSpec], function_calling: bool, gated: bool) -> Form:
+    if function_calling:
+        return FunctionCalling(tools=[_function(spec, gated) for spec in specs])
+    return Grammar(gbnf=call_grammar(specs, critique=gated, score=gated))
+
+
+def _function(spec: CallSpec, gated: bool) -> dict[str, Any]:
+    """Return a tool for function calling; critique and score travel as parameters of the call."""
+    parameters = dict(spec.parameters)
+    if gated:
+        parameters["properties"] = {**spec.parameters.get("properties", {}), **REFLECTION_PARAMETERS}
+        parameters["required"] = [*spec.parameters.get("required", []), *REFLECTION_PARAMETERS]
+    return {"name": spec.name, "description": spec.description, "parameters": parameters}
+
+
+def _parse(reply: Reply, specs: Sequence[CallSpec], function_calling: bool) -> ParsedReply:
+    if not function_calling:
+        return parse_call(reply.text, specs)
+    if not reply.tool_calls:
+        raise ReplyError("the reply calls no tool: call exactly one")
+    call = reply.tool_calls[0]
+    arguments = dict(call.arguments)
+    critique, score = str(arguments.pop("critique", "")), arguments.pop("score", None)
+    parsed = parse_call(format_call(call.name, arguments), specs)
+    return ParsedReply(
+        call=parsed.call, critique=critique, score=float(score) if isinstance(score, int | float) else None
+    )

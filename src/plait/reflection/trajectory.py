@@ -1,0 +1,99 @@
+"""What happened in a round: calls with their observations, subtask by subtask.
+
+Knows nothing of models; agents read it as text, checks read it as values.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from plait.models.callform import format_call
+from plait.reflection.plan import Plan, Subtask
+
+SHOWN_CHARACTERS = 10_000
+"""Of all results in one prompt."""
+OLD_CHARACTERS = 500
+"""Of an older result where there are too many."""
+
+_EMPTY = re.compile(r"\s*(\[\]|\{\}|none|null|nothing|no \w+( \w+)? (was |were )?(found|match\w*))?\W*$", re.IGNORECASE)
+
+SubtaskStatus = Literal["todo", "succeeded", "failed", "skipped"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One call and what came back."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    ok: bool
+    observation: str
+    effect: bool
+    critique: str = ""
+    score: float | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether a read found nothing."""
+        return not self.effect and self.ok and _EMPTY.match(self.observation) is not None
+
+    @property
+    def call(self) -> str:
+        """The call as the model writes it."""
+        return format_call(self.tool, self.arguments)
+
+
+@dataclass(kw_only=True)
+class SubtaskRun:
+    """A subtask on its way."""
+
+    subtask: Subtask
+    status: SubtaskStatus = "todo"
+    result: str = ""
+    steps: list[Step] = field(default_factory=list["Step"])
+
+
+@dataclass(kw_only=True)
+class Trajectory:
+    """One round: the plan and how far each subtask came."""
+
+    plan: Plan
+    runs: Mapping[str, SubtaskRun]
+
+    @classmethod
+    def of(cls, plan: Plan) -> "Trajectory":
+        """Return the empty trajectory of a plan."""
+        return cls(plan=plan, runs={s.id: SubtaskRun(subtask=s) for s in plan.subtasks})
+
+    @property
+    def failed(self) -> bool:
+        """Whether a subtask failed or could not be started."""
+        return any(run.status in ("failed", "skipped") for run in self.runs.values())
+
+
+@dataclass(kw_only=True)
+class Effects:
+    """The effects done so far in the whole run, over all its rounds, in order."""
+
+    done: list[Step] = field(default_factory=list["Step"])
+
+    def has(self, call: str) -> bool:
+        """Whether exactly this call was done with success."""
+        return any(step.call == call for step in self.done)
+
+
+def shown(steps: Sequence[Step]) -> str:
+    """Return calls with their results, each result delimited as data.
+
+    Where results are long, the oldest are cut, so that a prompt stays within an engine's context.
+    """
+    whole = sum(len(step.observation) for step in steps)
+    lines: list[str] = []
+    for step in steps:
+        text = step.observation
+        if whole > SHOWN_CHARACTERS and step is not steps[-1] and len(text) > OLD_CHARACTERS:
+            whole -= len(text) - OLD_CHARACTERS
+            text = f"{text[:OLD_CHARACTERS]}\n[cut: make the call again to see all]"
+        lines.append(f"{step.call}\n<result>\n{text}\n</result>")
+    return "\n".join(lines)

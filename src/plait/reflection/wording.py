@@ -1,0 +1,121 @@
+"""The prompts of MIRROR's agents: one typed function per prompt, texts in `prompts/`.
+
+What stays the same comes first (tools, role, task), what changes last, so that an engine with a
+prefix cache reads only what is new. Knows nothing of models.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from plait.agents.gate import Feedback
+from plait.agents.prompting import fill, load
+from plait.models.callform import CallSpec, signature
+from plait.reflection.plan import Plan
+from plait.reflection.trajectory import SubtaskRun, Trajectory, shown
+
+PACKAGE = "plait.reflection"
+
+
+class Wording:
+    """Renders every prompt; `overrides` is a folder with the user's own files, or None."""
+
+    def __init__(self, overrides: Path | None = None) -> None:
+        self._overrides = overrides
+
+    def _load(self, name: str) -> str:
+        return load(PACKAGE, name, self._overrides)
+
+    def _criteria(self, name: str, enabled: bool) -> str:
+        return self._load(name) + "\n" if enabled else ""
+
+    def shared(self, notes: str, tools: Sequence[CallSpec]) -> str:
+        """Return what all agents are told first: facts and tools."""
+        return fill(self._load("shared"), notes=notes, tools="\n".join(signature(tool, details=True) for tool in tools))
+
+    def planner(self, task: str, lessons: Sequence[str], feedback: Feedback | None, gated: bool) -> str:
+        """Return the planner's prompt; `lessons` is long-term memory."""
+        return fill(
+            self._load("planner"),
+            criteria=self._criteria("planner_criteria", gated),
+            task=task,
+            lessons=_lessons(lessons),
+            feedback=revision(feedback),
+        )
+
+    def tool(self, task: str, now: SubtaskRun, before: Trajectory, hints: "Hints", gated: bool) -> str:
+        """Return the tool agent's prompt for the next call of subtask `now`."""
+        return fill(
+            self._load("tool"),
+            criteria=self._criteria("tool_criteria", gated),
+            task=task,
+            plan=plan_text(before.plan),
+            results=_results(now, before),
+            subtask=f"{now.subtask.id}: {now.subtask.goal}",
+            steps=shown(now.steps) + "\n" if now.steps else "",
+            failures=_failures(hints.failures),
+            feedback=revision(hints.feedback),
+        )
+
+    def answer(self, task: str, trajectory: Trajectory, feedback: Feedback | None, gated: bool) -> str:
+        """Return the answer agent's prompt."""
+        return fill(
+            self._load("answer"),
+            criteria=self._criteria("answer_criteria", gated),
+            task=task,
+            trajectory=trajectory_text(trajectory),
+            feedback=revision(feedback),
+        )
+
+
+class Hints:
+    """What the next try of a call is told besides the state of things."""
+
+    def __init__(self, failures: Sequence[str], feedback: Feedback | None) -> None:
+        self.failures = failures
+        self.feedback = feedback
+
+
+def plan_text(plan: Plan) -> str:
+    """Return a plan as numbered lines."""
+    return "\n".join(f"{subtask.id}. {subtask.goal}" for subtask in plan.subtasks)
+
+
+def trajectory_text(trajectory: Trajectory) -> str:
+    """Return a round as text: every subtask with its calls, results and how it ended."""
+    blocks: list[str] = []
+    for run in trajectory.runs.values():
+        head = f"Subtask {run.subtask.id}: {run.subtask.goal}"
+        tail = f"-> {run.status}" + (f": {run.result}" if run.result else "")
+        blocks.append("\n".join(part for part in (head, shown(run.steps), tail) if part))
+    return "\n\n".join(blocks)
+
+
+def revision(feedback: Feedback | None) -> str:
+    """Return the last try with what was wrong with it; empty on the first try."""
+    if feedback is None:
+        return ""
+    wrong = "; ".join(feedback.problems) or f"{feedback.critique} (score {feedback.score})"
+    return f"\nYour last reply was not accepted:\n{feedback.reply.strip()[:600]}\nWhat is wrong: {wrong}\nWrite a better one.\n"
+
+
+def _lessons(lessons: Sequence[str]) -> str:
+    if not lessons:
+        return ""
+    rounds = "\n\n".join(f"Earlier round {n}:\n{text}" for n, text in enumerate(lessons, 1))
+    return f"\n# What was tried before and did not do\n{rounds}\nPlan so that it works this time; what is done already is not done again.\n"
+
+
+def _results(now: SubtaskRun, before: Trajectory) -> str:
+    blocks: list[str] = []
+    for run in before.runs.values():
+        if run is now:
+            break
+        if run.steps or run.result:
+            blocks.append(f"{shown(run.steps)}\n(subtask {run.subtask.id}: {run.result})")
+    return ("\n# Done before\n" + "\n".join(blocks) + "\n") if blocks else ""
+
+
+def _failures(failures: Sequence[str]) -> str:
+    if not failures:
+        return ""
+    return "Failed tries, do not repeat them:\n" + "\n".join(f"- {entry}" for entry in failures) + "\n"

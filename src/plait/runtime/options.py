@@ -1,0 +1,125 @@
+"""The options of a run: everything that decides what it does, as one JSON-able value.
+
+Recorded with the run, so that `resume` goes on with the same and `fork` changes single ones. Knows
+nothing of the command line, which has one flag per field.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from plait.agents.gate import GateSettings
+from plait.errors import UserError
+from plait.models.budget import Limits
+from plait.reflection.settings import (
+    ANSWER_THRESHOLD,
+    DEFAULT_ROUNDS,
+    DEFAULT_STEPS,
+    PLANNER_THRESHOLD,
+    TOOL_THRESHOLD,
+    ReflectionSettings,
+)
+
+DEFAULT_MODEL = "local:qwen2.5-coder-1.5b"
+DOMAINS = ("tools",)
+PRESETS = ("default", "paper")
+DEFAULT_MAX_EFFECTS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Every option of `plait run`, with its default."""
+
+    domain: str = "tools"
+    tools: Sequence[str] = ()
+    """Sources: `pkg.module`, `file.py`, an MCP configuration, an OpenAPI document."""
+    files: Sequence[str] = ()
+    """Input files; their text goes into the prompt."""
+    out: str = ""
+    """Folder the tools work in; empty: the run's own folder."""
+    model: str = DEFAULT_MODEL
+    base_url: str = ""
+    temperature: float = 0.2
+    seed: int = 0
+    max_calls: int = Limits.calls
+    max_tokens: int = Limits.tokens
+    max_usd: float = Limits.usd
+    max_seconds: float = Limits.seconds
+    yes: bool = False
+    """Allow effects without asking."""
+    allow: Sequence[str] = ()
+    deny: Sequence[str] = ()
+    max_effects: int = DEFAULT_MAX_EFFECTS
+    dry_run: bool = False
+    check: str = ""
+    """A command that says by its exit status whether the answer is right."""
+    preset: str = "default"
+    without: Sequence[str] = ()
+    """Parts of reflection that are off, as in `ReflectionSettings.without`."""
+    function_calling: bool = False
+    rounds: int = DEFAULT_ROUNDS
+    steps: int = DEFAULT_STEPS
+    planner_threshold: float = PLANNER_THRESHOLD
+    tool_threshold: float = TOOL_THRESHOLD
+    answer_threshold: float = ANSWER_THRESHOLD
+    prompts: str = ""
+    """Folder with the user's own prompt files."""
+    returns: Mapping[str, Any] | None = None
+    """JSON schema of the answer; None for text."""
+
+    def __post_init__(self) -> None:
+        if self.domain not in DOMAINS:
+            raise UserError(f"--domain {self.domain!r} is unknown; there is: {', '.join(DOMAINS)}")
+        if self.preset not in PRESETS:
+            raise UserError(f"--preset {self.preset!r} is unknown; there are: {', '.join(PRESETS)}")
+        if not 0 <= self.temperature <= 2:
+            raise UserError(f"--temperature must be between 0 and 2, not {self.temperature!r}")
+        if self.max_effects < 0:
+            raise UserError(f"--max-effects must be 0 or more, not {self.max_effects!r}")
+        for file in self.files:
+            if not Path(file).is_file():
+                raise UserError(f"input file {file!r} does not exist")
+        if self.prompts and not Path(self.prompts).is_dir():
+            raise UserError(f"--prompts {self.prompts!r} is no folder")
+        self.limits()
+        self.reflection()
+
+    def limits(self) -> Limits:
+        """Return the budget's limits."""
+        return Limits(
+            calls=self.max_calls, tokens=self.max_tokens, usd=self.max_usd, seconds=self.max_seconds
+        )
+
+    def reflection(self) -> ReflectionSettings:
+        """Return the settings of the reflection strand."""
+        return ReflectionSettings(
+            planner=GateSettings(threshold=self.planner_threshold),
+            tool=GateSettings(threshold=self.tool_threshold),
+            answer=GateSettings(threshold=self.answer_threshold, revises=False),
+            function_calling=self.function_calling,
+            rounds=self.rounds,
+            steps=self.steps,
+        ).without(self.without)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the options as they are recorded."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Options":
+        """Return recorded options; fields this version does not know are an error.
+
+        Raises:
+            UserError: an option is unknown or invalid.
+        """
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(value) - known):
+            raise UserError(f"the run has options this version does not know: {', '.join(unknown)}")
+        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in value.items()})
+
+    def changed(self, changes: Mapping[str, Any]) -> "Options":
+        """Return these options with some changed."""
+        return replace(self, **changes)
