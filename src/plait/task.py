@@ -5,7 +5,6 @@ Knows nothing of how a task is solved. `Result.as_json()` is the object that `--
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 Status = Literal["succeeded", "failed", "budget_exhausted", "needs_decision", "cancelled"]
@@ -24,8 +23,7 @@ class Task:
     """What the user wants."""
 
     text: str
-    files: Sequence[Path] = ()
-    """Input files; their text goes into the prompt, cut at a stated size."""
+    """With the text of the input files in it."""
     returns: Mapping[str, Any] | None = None
     """JSON schema of the answer, or None for text."""
 

@@ -4,14 +4,12 @@ Knows nothing of databases, terminals or how models and tools are found: all tha
 `Workshop`. Read it to know what a run does.
 """
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from plait.agents.agent import Agent
-from plait.errors import BudgetExhausted
+from plait.errors import BudgetExhausted, UserError
 from plait.events import BudgetReached
 from plait.journal import Journal
 from plait.models.budget import Budget
@@ -66,7 +64,7 @@ async def run_task(journal: Journal, task: Task, workshop: Workshop) -> Outcome:
         ModelError: the model cannot be reached; the run can be resumed.
     """
     progress = Progress()
-    crew = await asyncio.to_thread(_crew, task, workshop)
+    crew = _crew(task, workshop)
     try:
         await solve_in_rounds(journal, crew, progress)
     except BudgetExhausted as error:
@@ -88,7 +86,7 @@ def _crew(task: Task, workshop: Workshop) -> Crew:
         )
 
     return Crew(
-        task=task_text(task),
+        task=task.text,
         notes=workshop.notes,
         tools=workshop.tools,
         embedder=workshop.embedder,
@@ -103,19 +101,26 @@ def _crew(task: Task, workshop: Workshop) -> Crew:
     )
 
 
-def task_text(task: Task) -> str:
-    """Return the task with its input files, each delimited as data and cut at a stated size."""
-    blocks = [task.text.strip()]
-    for file in task.files:
-        text = file.read_text(encoding="utf-8", errors="replace")
-        left = len(text) - FILE_CHARACTERS
+def task_text(text: str, files: Sequence[Path]) -> str:
+    """Return a task with its input files, each delimited as data and cut at a stated size.
+
+    Raises:
+        UserError: a file cannot be read.
+    """
+    blocks = [text.strip()]
+    for file in files:
+        try:
+            content = file.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise UserError(f"input file {str(file)!r} cannot be read: {error.strerror}") from error
+        left = len(content) - FILE_CHARACTERS
         cut = f"\n[cut: {left} more characters]" if left > 0 else ""
-        blocks.append(f'<file name="{file.name}">\n{text[:FILE_CHARACTERS]}{cut}\n</file>')
+        blocks.append(f'<file name="{file.name}">\n{content[:FILE_CHARACTERS]}{cut}\n</file>')
     return "\n\n".join(blocks)
 
 
 def _why(progress: Progress) -> str:
-    trajectory: Any = progress.trajectory
+    trajectory = progress.trajectory
     if trajectory is None:
         return f"no usable plan in {progress.rounds} rounds"
     for run in trajectory.runs.values():

@@ -5,20 +5,26 @@ reserves the budget before the call and the journal records the reply before it 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
+
+import orjson
 
 from plait.journal import JSON, Journal, JSONObject
 from plait.models.budget import Budget, estimate
 from plait.models.protocol import (
     Form,
+    FunctionCalling,
+    Grammar,
     LanguageModel,
     Message,
     Reply,
     Request,
     Settings,
+    Text,
     TokenUsage,
     ToolCall,
+    Typed,
 )
 
 RETRY_WARMTH = 0.3
@@ -59,25 +65,63 @@ async def ask(journal: Journal, agent: Agent, request: Request, name: str) -> Re
             reservation.settle(reply.usage)
         return reply_to_json(reply)
 
-    args = {
+    result = await journal.call(name, complete, request_to_json(agent, request), kind="model")
+    return reply_from_json(cast("Mapping[str, Any]", result))
+
+
+def request_to_json(agent: Agent, request: Request) -> dict[str, JSON]:
+    """Return a request as it is recorded.
+
+    The form leads the messages as one of its own, of role `form`: like the rest of a prompt it is then
+    stored once, however many requests begin with it.
+    """
+    settings, form = request.settings, request.form
+    messages = [{"role": message.role, "content": message.content} for message in request.messages]
+    if (content := _form_text(form)) is not None:
+        messages.insert(0, {"role": "form", "content": content})
+    return {
         "role": agent.role,
         "strand": agent.strand,
         "model": agent.model.name,
-        "form": form_to_json(request.form),
-        "settings": asdict(request.settings),
-        "messages": [asdict(message) for message in request.messages],
+        "form": {"kind": type(form).__name__.lower()},
+        "settings": {
+            "temperature": settings.temperature,
+            "max_tokens": settings.max_tokens,
+            "seed": settings.seed,
+            "stop": list(settings.stop),
+        },
+        "messages": messages,
     }
-    return reply_from_json(cast("Mapping[str, Any]", await journal.call(name, complete, args, kind="model")))
 
 
-def form_to_json(form: Form) -> dict[str, Any]:
-    """Return a form as it is recorded: its kind and what constrains it."""
-    return {"kind": type(form).__name__.lower(), **asdict(form)}
+def _form_text(form: Form) -> str | None:
+    """Return what constrains a reply, as text; None for free text."""
+    match form:
+        case Text():
+            return None
+        case Grammar():
+            return form.gbnf
+        case Typed():
+            return orjson.dumps(form.schema).decode()
+        case FunctionCalling():
+            return orjson.dumps(list(form.tools)).decode()
 
 
-def reply_to_json(reply: Reply) -> dict[str, Any]:
+def reply_to_json(reply: Reply) -> dict[str, JSON]:
     """Return a reply as it is recorded."""
-    return asdict(reply)
+    usage = reply.usage
+    return {
+        "text": reply.text,
+        "finish": reply.finish,
+        "usage": {
+            "input_tokens": usage.input_tokens,
+            "cached_input_tokens": usage.cached_input_tokens,
+            "output_tokens": usage.output_tokens,
+            "seconds": usage.seconds,
+            "usd": usage.usd,
+        },
+        "tool_calls": [{"name": call.name, "arguments": call.arguments} for call in reply.tool_calls],
+    }
 
 
 def reply_from_json(value: Mapping[str, Any]) -> Reply:

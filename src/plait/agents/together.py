@@ -5,7 +5,7 @@ Knows nothing of agents. A task group raises a group of errors; a user needs the
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 Result = TypeVar("Result")
 
@@ -23,7 +23,6 @@ async def together(pieces: Sequence[Coroutine[Any, Any, Result]]) -> list[Result
     return [task.result() for task in tasks]
 
 
-def _first(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = errors.exceptions[0]
+    return _first(cast("BaseExceptionGroup[BaseException]", first)) if isinstance(first, BaseExceptionGroup) else first

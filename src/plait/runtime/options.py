@@ -23,8 +23,9 @@ from plait.reflection.settings import (
 
 DEFAULT_MODEL = "local:qwen2.5-coder-1.5b"
 DOMAINS = ("tools",)
-PRESETS = ("default", "paper")
 DEFAULT_MAX_EFFECTS = 50
+SEQUENCES = ("tools", "files", "allow", "deny", "without")
+"""Options that are sequences of text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +55,6 @@ class Options:
     dry_run: bool = False
     check: str = ""
     """A command that says by its exit status whether the answer is right."""
-    preset: str = "default"
     without: Sequence[str] = ()
     """Parts of reflection that are off, as in `ReflectionSettings.without`."""
     function_calling: bool = False
@@ -71,8 +71,6 @@ class Options:
     def __post_init__(self) -> None:
         if self.domain not in DOMAINS:
             raise UserError(f"--domain {self.domain!r} is unknown; there is: {', '.join(DOMAINS)}")
-        if self.preset not in PRESETS:
-            raise UserError(f"--preset {self.preset!r} is unknown; there are: {', '.join(PRESETS)}")
         if not 0 <= self.temperature <= 2:
             raise UserError(f"--temperature must be between 0 and 2, not {self.temperature!r}")
         if self.max_effects < 0:
@@ -104,21 +102,23 @@ class Options:
 
     def as_json(self) -> dict[str, Any]:
         """Return the options as they are recorded."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
-        }
+        value = asdict(self)
+        return {name: list(item) if name in SEQUENCES else item for name, item in value.items()}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Options":
-        """Return recorded options; fields this version does not know are an error.
+        """Return recorded options.
 
         Raises:
-            UserError: an option is unknown or invalid.
+            UserError: an option is invalid, or this version does not know it.
         """
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(value) - known):
             raise UserError(f"the run has options this version does not know: {', '.join(unknown)}")
-        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in value.items()})
+        fitting: dict[str, Any] = {
+            name: tuple(item) if name in SEQUENCES else item for name, item in value.items()
+        }
+        return cls(**fitting)
 
     def changed(self, changes: Mapping[str, Any]) -> "Options":
         """Return these options with some changed."""

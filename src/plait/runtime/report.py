@@ -15,7 +15,7 @@ from plait.events import (
     SubtaskFinished,
 )
 from plait.models.ledger import usage_of
-from plait.task import GateCounts, PlanItem, ReflectionReport, Result, Status
+from plait.task import GateCounts, PlanItem, ReflectionReport, Result
 
 ROLES = ("planner", "tool", "answer")
 
@@ -52,7 +52,7 @@ def plan_items(records: Sequence[Record]) -> list[PlanItem]:
 
 def reflection_report(records: Sequence[Record]) -> ReflectionReport:
     """Return rounds, revisions and how the replies of each role fared at their gate."""
-    gates = dict.fromkeys(ROLES, GateCounts())
+    gates: dict[str, GateCounts] = {role: GateCounts() for role in ROLES}
     revisions = rounds = 0
     for event in (record.event for record in records):
         if isinstance(event, RoundStarted):

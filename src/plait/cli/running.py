@@ -1,0 +1,92 @@
+"""Show a run while it goes on, ask for approval, print how it ended: what `run`, `resume`, `fork` share.
+
+Knows nothing of how a run is started.
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import typer
+
+from plait.cli.display import make_display
+from plait.cli.words import clean, one_line
+from plait.errors import PlaitError
+from plait.events import Record
+from plait.models.callform import format_call
+from plait.runner import Hands
+from plait.runtime.codec import dumps
+from plait.runtime.report import result_json
+from plait.task import EXIT_STATUS, Result
+from plait.tools.tool import Tool
+
+Go = Callable[[Hands], Awaitable[Result]]
+
+
+def carry_out(run_id: str, go: Go, *, as_json: bool, earlier: Sequence[Record] = ()) -> None:
+    """Run to the end, showing what happens on standard error and the result on standard output.
+
+    Raises:
+        typer.Exit: with the exit status of how the run ended.
+    """
+    try:
+        result = asyncio.run(_shown(go, as_json=as_json, earlier=earlier))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        _say(f"cancelled; go on with: plait resume {run_id}")
+        raise typer.Exit(EXIT_STATUS["cancelled"]) from None
+    except PlaitError as error:
+        # What is recorded stays: the line says how to go on from there.
+        if error.exit_status != 2:
+            error.message = f"{error.message} (nothing is lost: plait resume {run_id})"
+        raise
+    _print(result, as_json=as_json)
+    raise typer.Exit(EXIT_STATUS[result.status])
+
+
+async def _shown(go: Go, *, as_json: bool, earlier: Sequence[Record]) -> Result:
+    _cancel_on_term()
+    with nullcontext() if as_json else make_display(earlier) as display:
+
+        async def approve(tool: Tool, arguments: Mapping[str, Any]) -> bool:
+            question = f"Allow {clean(format_call(tool.name, arguments))}?"
+            with nullcontext() if display is None else display.paused():
+                return await asyncio.to_thread(typer.confirm, question, err=True)
+
+        async def approve_change(tool: Tool) -> bool:
+            question = f"The description of {tool.name} has changed: {clean(tool.description)}\nUse it?"
+            with nullcontext() if display is None else display.paused():
+                return await asyncio.to_thread(typer.confirm, question, err=True)
+
+        asks = sys.stdin.isatty() and not as_json
+        hands = Hands(
+            on_event=display,
+            approve=approve if asks else None,
+            approve_change=approve_change if asks else None,
+        )
+        return await go(hands)
+
+
+def _cancel_on_term() -> None:
+    """Let SIGTERM end a run as Ctrl-C does: in good order."""
+    task = asyncio.current_task()
+    if task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+
+
+def _print(result: Result, *, as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(dumps(result_json(result)) + "\n")
+        return
+    if result.answer is not None:
+        print(clean(result.answer) if isinstance(result.answer, str) else dumps(result.answer))
+    if result.status != "succeeded":
+        _say(f"{result.status.replace('_', ' ')}: {one_line(result.message)}")
+    if result.status in ("needs_decision", "budget_exhausted", "failed"):
+        _say(f"see what happened: plait show {result.run_id}")
+
+
+def _say(line: str) -> None:
+    print(f"plait: {line}", file=sys.stderr)
