@@ -1,0 +1,61 @@
+"""Remarks: critique and score at the end of a reply, read and held by a grammar."""
+
+import pytest
+
+from plait.agents.remarks import MAX_CRITIQUE, lines_grammar, split_remarks
+from tests.support.gbnf import accepts
+
+LINE = "[a-z]{1,9}"
+
+
+def test_a_reply_is_taken_apart() -> None:
+    remarked = split_remarks("one\ntwo\n# critique: a bit short\n# score: 7\n")
+    assert (remarked.body, remarked.critique, remarked.score) == ("one\ntwo", "a bit short", 7.0)
+
+
+@pytest.mark.parametrize(
+    "remark", ["Score: 7", "# SCORE: 7/10", "**Score:** 7", "## score: about 7.0 of 10", "score : 7"]
+)
+def test_a_score_is_read_however_it_is_decorated(remark: str) -> None:
+    remarked = split_remarks(f"one\n{remark}")
+    assert (remarked.body, remarked.score) == ("one", 7.0)
+
+
+@pytest.mark.parametrize(("text", "score"), [("0", 0.0), ("10", 10.0), ("10.1", None), ("11", None), ("high", None)])
+def test_a_score_is_between_0_and_10_or_none(text: str, score: float | None) -> None:
+    assert split_remarks(f"one\n# score: {text}").score == score
+
+
+def test_a_reply_without_remarks_is_all_body() -> None:
+    remarked = split_remarks("  the score was high\n")
+    assert (remarked.body, remarked.critique, remarked.score) == ("the score was high", "", None)
+
+
+def test_the_last_of_several_scores_counts() -> None:
+    assert split_remarks("# score: 2\none\n# score: 9").score == 9
+
+
+def test_a_reply_of_remarks_only_has_no_body() -> None:
+    assert split_remarks("# critique: none\n# score: 9").body == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("one\n# critique: fine\n# score: 10", True),
+        ("one\ntwo\n# critique: fine\n# score: 0", True),
+        ("one\ntwo\nthree\n# critique: fine\n# score: 0", False),
+        ("one\n# critique: fine\n# score: 11", False),
+        ("one\n# score: 9", False),
+        ("one", False),
+        (f"one\n# critique: {'x' * (MAX_CRITIQUE + 1)}\n# score: 9", False),
+        ("# critique: fine\n# score: 9", False),
+    ],
+)
+def test_the_grammar_asks_for_lines_and_both_remarks(text: str, right: bool) -> None:
+    assert accepts(lines_grammar(LINE, 2, remarks=True), text) is right
+
+
+@pytest.mark.parametrize(("text", "right"), [("one", True), ("one\ntwo", True), ("one\n# score: 9", False)])
+def test_without_remarks_the_grammar_takes_lines_only(text: str, right: bool) -> None:
+    assert accepts(lines_grammar(LINE, 2, remarks=False), text) is right
