@@ -25,7 +25,7 @@ from plait.verdict import Check
 from tests.support.memory_journal import Memory, MemoryJournal
 
 TASK = "Return the loans of dana and omar, then mira, lena and nobody."
-DANA, OMAR, MIRA = "00000417", "00000398", "00000555"
+DANA, OMAR, MIRA = "77000417", "77000398", "77000555"
 
 Script = Sequence[Answer | Step]
 

@@ -1,0 +1,200 @@
+"""Rounds: when the next begins, what ends them, which answer is kept, and what the user's check does."""
+
+from typing import Any
+
+import pytest
+
+from plait.errors import BudgetExhausted
+from plait.events import LoopBroken, RoundFinished, RoundStarted
+from plait.models.scripted import Answer
+from plait.reflection.settings import ReflectionSettings
+from plait.verdict import Check, Verdict
+from tests.reflection.crew import DANA, Stage, answer, done, give_back, plan, search
+
+
+def oracle(*right: str) -> Check:
+    async def check(text: str) -> Verdict:
+        return Verdict(right=text in right, output="the oracle has spoken")
+
+    return check
+
+
+def goals(count: int) -> list[Answer]:
+    """One-line plans that differ from round to round."""
+    return [plan(f"1. Way {number}") for number in range(1, count + 1)]
+
+
+def rounds(stage: Stage) -> list[bool]:
+    """For each round that began, whether it passed."""
+    finished = stage.memory.of(RoundFinished)
+    assert [event.round for event in stage.memory.of(RoundStarted)] == [event.round for event in finished]
+    return [event.passed for event in finished]
+
+
+async def test_a_task_can_pass_in_its_first_round() -> None:
+    stage = Stage(
+        planner=[plan("1. Return that of dana")],
+        tool=[search("dana"), give_back(DANA), done()],
+        answer=[answer("It is returned.", score=9)],
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds) == (True, 1)
+    assert (progress.answer, progress.score) == ("It is returned.", 9)
+    assert rounds(stage) == [True]
+    assert stage.calls == ["search dana", f"return {DANA}"]
+
+
+async def test_a_weak_answer_starts_a_second_round() -> None:
+    stage = Stage(
+        planner=goals(2),
+        tool=[done(), done()],
+        answer=[answer("Perhaps.", score=4), answer("Yes.", score=9)],
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds, progress.answer) == (True, 2, "Yes.")
+    assert rounds(stage) == [False, True]
+
+
+async def test_the_limit_of_rounds_ends_the_task_with_its_best_answer() -> None:
+    stage = Stage(
+        planner=goals(3),
+        tool=[done()] * 3,
+        answer=[answer("a", score=4), answer("b", score=7), answer("c", score=5)],
+        settings=ReflectionSettings(rounds=3),
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds) == (False, 3)
+    assert (progress.answer, progress.score) == ("b", 7)
+
+
+async def test_of_equally_scored_answers_the_later_is_kept() -> None:
+    settings = ReflectionSettings(rounds=2)
+    script = [answer("a", score=5), answer("b", score=5)]
+    stage = Stage(planner=goals(2), tool=[done()] * 2, answer=script, settings=settings)
+    assert (await stage.solve()).answer == "b"
+
+
+async def test_a_failed_execution_starts_the_next_round_without_an_answer() -> None:
+    stage = Stage(
+        planner=goals(2),
+        tool=["?", "?!", "?!?", done()],
+        answer=[answer("Yes.")],
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds) == (True, 2)
+    assert len(stage.prompts("answer")) == 1
+
+
+async def test_in_the_last_round_a_failed_execution_is_answered_too_but_does_not_pass() -> None:
+    stage = Stage(
+        planner=goals(1),
+        tool=["?", "?!", "?!?"],
+        answer=[answer("I could not.", score=10)],
+        settings=ReflectionSettings(rounds=1),
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.answer) == (False, "I could not.")
+
+
+async def test_a_round_without_a_plan_is_followed_by_another() -> None:
+    stage = Stage(planner=["a", "b", "c", *goals(1)], tool=[done()], answer=[answer("Yes.")])
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds) == (True, 2)
+    assert "no subtask" in stage.prompts("planner")[3]
+
+
+async def test_without_any_plan_the_task_ends_without_an_answer() -> None:
+    stage = Stage(planner=["a", "b", "c"], settings=ReflectionSettings(rounds=1))
+    progress = await stage.solve()
+    assert (progress.passed, progress.answer, progress.trajectory) == (False, None, None)
+
+
+async def test_a_round_whose_answer_cannot_be_read_is_followed_by_another() -> None:
+    stage = Stage(planner=goals(2), tool=[done()] * 2, answer=["", "", "", answer("Yes.")])
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds, progress.answer) == (True, 2, "Yes.")
+
+
+async def test_rounds_that_go_as_one_before_are_stopped() -> None:
+    stage = Stage(
+        planner=[plan("1. The same way")] * 2, tool=[done()] * 2, answer=[answer("Perhaps.", score=4)] * 2
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds, progress.answer) == (False, 2, "Perhaps.")
+    assert [event.times for event in stage.memory.of(LoopBroken)] == [2]
+
+
+async def test_a_loop_over_two_rounds_is_noticed_too() -> None:
+    ways: list[Answer] = [plan("1. One way"), plan("1. Another way"), plan("1. One way")]
+    stage = Stage(planner=ways, tool=[done()] * 3, answer=[answer("Perhaps.", score=4)] * 3)
+    assert (await stage.solve()).rounds == 3
+
+
+async def test_an_effect_of_the_first_round_is_not_done_again_in_the_second() -> None:
+    stage = Stage(
+        planner=goals(2),
+        tool=[search("dana"), give_back(DANA), done(), search("dana"), give_back(DANA), done("done before")],
+        answer=[answer("Perhaps.", score=4), answer("Yes.")],
+    )
+    await stage.solve()
+    assert stage.calls.count(f"return {DANA}") == 1
+
+
+async def test_the_users_check_overrules_a_good_score() -> None:
+    stage = Stage(
+        planner=goals(2),
+        tool=[done()] * 2,
+        answer=[answer("Wrong.", score=10), answer("Right.", score=8)],
+        check=oracle("Right."),
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.answer, progress.score) == (True, "Right.", 8)
+    assert rounds(stage) == [False, True]
+    assert "the oracle has spoken" in stage.prompts("planner")[1]
+
+
+async def test_a_check_that_is_never_content_fails_the_task() -> None:
+    settings = ReflectionSettings(rounds=1)
+    script = [answer("Wrong.", score=10)]
+    stage = Stage(planner=goals(1), tool=[done()], answer=script, settings=settings, check=oracle())
+    progress = await stage.solve()
+    assert (progress.passed, progress.answer) == (False, "Wrong.")
+
+
+async def test_a_check_is_asked_once_and_on_record() -> None:
+    stage = Stage(planner=goals(1), tool=[done()], answer=[answer("Right.")], check=oracle("Right."))
+    await stage.solve()
+    assert stage.memory.results["run/round-1/check"] == {"right": True, "output": "the oracle has spoken"}
+
+
+async def test_a_typed_answer_is_checked_as_json() -> None:
+    seen: list[str] = []
+
+    async def check(text: str) -> Verdict:
+        seen.append(text)
+        return Verdict(right=True, output="")
+
+    reply = '{"output": {"answer": {"who": "Zoë"}}, "critique": "fine", "score": 9}'
+    returns: dict[str, Any] = {"type": "object", "properties": {"who": {"type": "string"}}, "required": ["who"]}
+    stage = Stage(planner=goals(1), tool=[done()], answer=[reply], returns=returns, check=check)
+    assert (await stage.solve()).answer == {"who": "Zoë"}
+    assert seen == ['{"who": "Zoë"}']
+
+
+@pytest.mark.parametrize("role", ["planner", "tool", "answer"])
+async def test_a_budget_that_ends_keeps_the_best_answer_so_far(role: str) -> None:
+    used_up = BudgetExhausted("used up", limit="calls")
+    script: dict[str, list[Answer]] = {
+        "planner": goals(2),
+        "tool": [done(), done()],
+        "answer": [answer("Perhaps.", score=4), answer("Yes.")],
+    }
+    script[role][1] = used_up
+    later = {"planner": ["tool", "answer"], "tool": ["answer"], "answer": []}[role]
+    for other in later:
+        script[other].pop()
+    stage = Stage(**script)
+    with pytest.raises(BudgetExhausted):
+        await stage.solve()
+    stage.assert_done()
+    assert (stage.progress.answer, stage.progress.passed, stage.progress.rounds) == ("Perhaps.", False, 2)

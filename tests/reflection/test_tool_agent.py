@@ -1,0 +1,180 @@
+"""The tool agent over a script: only offered tools, nothing made up, nothing again, in both forms."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from plait.errors import ReplyError
+from plait.models.protocol import FunctionCalling, Grammar, Reply, ToolCall
+from plait.models.scripted import CutAtLimit
+from plait.reflection.act import Round
+from plait.reflection.checks import Known
+from plait.reflection.memory import ShortTermMemory
+from plait.reflection.plan import read_plan
+from plait.reflection.settings import ReflectionSettings
+from plait.reflection.tool_agent import Choice, Moment, choose
+from plait.reflection.trajectory import Effects, Step, Trajectory
+from tests.reflection.crew import DANA, OMAR, TASK, Stage, call, done, give_back, search
+from tests.support.gbnf import accepts
+
+FUNCTIONS = ReflectionSettings(function_calling=True)
+
+
+def step(tool: str, arguments: dict[str, Any], observation: str, *, ok: bool = True) -> Step:
+    return Step(tool=tool, arguments=arguments, ok=ok, observation=observation, effect=tool == "return_loan")
+
+
+FOUND = step("search_loans", {"who": "dana"}, f"loan_id {DANA} of dana")
+
+
+async def chosen(stage: Stage, *steps: Step, elsewhere: Sequence[Step] = ()) -> Choice:
+    trajectory = Trajectory.of(read_plan("1. Return the loans"))
+    run = trajectory.runs["1"]
+    run.steps.extend(steps)
+    known = Known(
+        task=TASK,
+        texts=[TASK, *(each.observation for each in steps)],
+        notes="",
+        dates={},
+        steps=run.steps,
+        effects=Effects(done=list(elsewhere)),
+    )
+    moment = Moment(run=run, trajectory=trajectory, known=known, memory=ShortTermMemory())
+    passed = await choose(stage.journal, stage.crew, moment)
+    stage.assert_done()
+    return passed.judged.output
+
+
+def native(tool: str, critique: str = "fits", score: float = 9, **arguments: Any) -> Reply:
+    """A reply through the provider's function calling."""
+    remarks = {"critique": critique, "score": score}
+    return Reply(text="", finish="tool_calls", tool_calls=(ToolCall(name=tool, arguments={**arguments, **remarks}),))
+
+
+async def test_a_call_that_fits_is_chosen_in_one_reply() -> None:
+    stage = Stage(tool=[search("dana")])
+    choice = await chosen(stage)
+    assert (choice.name, choice.arguments, choice.done) == ("search_loans", {"who": "dana"}, False)
+    assert len(stage.prompts("tool")) == 1
+
+
+async def test_done_is_a_choice_of_its_own() -> None:
+    choice = await chosen(Stage(tool=[done("found it")]), FOUND)
+    assert (choice.done, choice.arguments) == (True, {"result": "found it"})
+
+
+@pytest.mark.parametrize(
+    ("reply", "right"),
+    [
+        (search("dana", score=9), True),
+        (give_back(DANA, score=0), True),
+        (done(score=10), True),
+        (call("burn_library()"), False),
+        (call('search_loans(name="dana")'), False),
+        (call("search_loans()"), False),
+        (call("return_loan(loan_id=417)"), False),
+        (call('search_loans(who="dana")', score=None), False),
+        ("I would search first.", False),
+    ],
+)
+async def test_under_the_grammar_a_reply_can_only_be_an_offered_call(reply: str, right: bool) -> None:
+    stage = Stage(tool=[search("dana")])
+    await chosen(stage)
+    form = stage.models["tool"].requests[0].form
+    assert isinstance(form, Grammar)
+    assert accepts(form.gbnf, reply) is right
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (call("burn_library()"), "burn_library"),
+        (call('search_loans(name="dana")'), "has no parameter 'name'"),
+        (call("search_loans()"), "needs who"),
+        ("I would search first.", "no tool call"),
+        (CutAtLimit(text=search("dana")), "cut at"),
+    ],
+)
+async def test_without_a_grammar_another_reply_is_refused_and_asked_again(wrong: Any, reason: str) -> None:
+    stage = Stage(tool=[wrong, search("dana")])
+    assert (await chosen(stage)).name == "search_loans"
+    assert reason in stage.prompts("tool")[1]
+
+
+@pytest.mark.parametrize("ok", [True, False])
+async def test_a_call_made_before_in_the_subtask_is_refused(ok: bool) -> None:
+    before = step("search_loans", {"who": "dana"}, f"loan_id {DANA} of dana", ok=ok)
+    stage = Stage(tool=[search("dana"), search("omar")])
+    assert (await chosen(stage, before)).arguments == {"who": "omar"}
+
+
+async def test_an_id_that_no_result_has_is_refused_however_sure_the_agent_is() -> None:
+    stage = Stage(tool=[give_back(OMAR, score=10), give_back(DANA)])
+    assert (await chosen(stage, FOUND)).arguments == {"loan_id": DANA}
+    assert OMAR in stage.prompts("tool")[1]
+
+
+async def test_an_effect_done_elsewhere_is_refused() -> None:
+    returned = step("return_loan", {"loan_id": DANA}, "Returned.")
+    stage = Stage(tool=[give_back(DANA), done()])
+    assert (await chosen(stage, FOUND, elsewhere=[returned])).done
+
+
+async def test_a_refused_call_is_never_forced_through() -> None:
+    stage = Stage(tool=[give_back(OMAR), call(f'return_loan(loan_id="{OMAR}1")'), give_back(OMAR)])
+    with pytest.raises(ReplyError, match="tool agent in 3 tries"):
+        await chosen(stage, FOUND)
+
+
+async def test_a_weak_choice_is_revised_with_its_own_critique() -> None:
+    stage = Stage(tool=[search("omar", score=4, critique="the task begins with dana"), search("dana")])
+    assert (await chosen(stage)).arguments == {"who": "dana"}
+    assert "the task begins with dana" in stage.prompts("tool")[1]
+
+
+async def test_one_empty_search_is_not_taken_for_an_answer_at_first() -> None:
+    nothing = step("search_loans", {"who": "nobody"}, "[]")
+    stage = Stage(tool=[done("nothing there"), search("dana")])
+    assert (await chosen(stage, nothing)).name == "search_loans"
+
+
+async def test_function_calling_offers_the_same_tools_and_done_with_the_remarks() -> None:
+    stage = Stage(tool=[native("search_loans", who="dana")], settings=FUNCTIONS)
+    assert (await chosen(stage)).arguments == {"who": "dana"}
+    form = stage.models["tool"].requests[0].form
+    assert isinstance(form, FunctionCalling)
+    assert [tool["name"] for tool in form.tools] == ["search_loans", "return_loan", "done"]
+    for tool in form.tools:
+        assert {"critique", "score"} <= set(tool["parameters"]["required"])
+
+
+async def test_function_calling_without_a_gate_asks_for_no_remarks() -> None:
+    bare = Reply(text="", tool_calls=(ToolCall(name="search_loans", arguments={"who": "dana"}),))
+    stage = Stage(tool=[bare], settings=FUNCTIONS.without(["tool-gate"]))
+    await chosen(stage)
+    form = stage.models["tool"].requests[0].form
+    assert isinstance(form, FunctionCalling)
+    assert list(form.tools[0]["parameters"]["properties"]) == ["who"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Reply(text="I would search."),
+        native("burn_library"),
+        native("search_loans", name="dana"),
+        native("return_loan", loan_id=OMAR),
+        native("search_loans", who="omar", score=3),
+    ],
+)
+async def test_function_calling_goes_through_the_same_gate(wrong: Reply) -> None:
+    stage = Stage(tool=[wrong, native("search_loans", who="dana")], settings=FUNCTIONS)
+    assert (await chosen(stage)).arguments == {"who": "dana"}
+
+
+def test_a_subtask_sees_itself_and_what_it_depends_on() -> None:
+    plan = read_plan("1. a\n2. b (independent)\n3. c (after 1)\n4. d (after 3)")
+    round_ = Round(crew=Stage().crew, trajectory=Trajectory.of(plan), earlier=Effects())
+    seen = {each.id: list(round_.before(each).runs) for each in plan.subtasks}
+    assert seen == {"1": ["1"], "2": ["2"], "3": ["1", "3"], "4": ["1", "3", "4"]}

@@ -1,0 +1,59 @@
+"""Trajectories: what counts as found, and how calls and results are shown."""
+
+import pytest
+
+from plait.reflection.plan import read_plan
+from plait.reflection.trajectory import OLD_CHARACTERS, SHOWN_CHARACTERS, Effects, Step, Trajectory, shown
+
+
+def step(observation: str, *, ok: bool = True, effect: bool = False, thought: str = "") -> Step:
+    return Step(
+        tool="look", arguments={"at": "it"}, ok=ok, observation=observation, effect=effect, thought=thought
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", " {} ", "None", "null", "No events found.", "no loan matches", "No open loans were found!"]
+)
+def test_a_read_that_found_nothing_is_empty(text: str) -> None:
+    assert step(text).empty
+    assert not step(text, effect=True).empty
+    assert not step(text, ok=False).empty
+
+
+@pytest.mark.parametrize("text", ["[1]", "No events found, but 2 tasks", "dana", "0"])
+def test_a_read_that_found_something_is_not_empty(text: str) -> None:
+    assert not step(text).empty
+
+
+@pytest.mark.parametrize(("status", "failed"), [("succeeded", False), ("failed", True), ("skipped", True)])
+def test_a_round_failed_where_one_subtask_did(status: str, failed: bool) -> None:
+    trajectory = Trajectory.of(read_plan("1. find\n2. tell"))
+    trajectory.runs["1"].status = "succeeded"
+    trajectory.runs["2"].status = status  # pyright: ignore[reportAttributeAccessIssue]
+    assert trajectory.failed is failed
+
+
+def test_an_effect_is_known_by_its_exact_call() -> None:
+    effects = Effects(done=[step("ok", effect=True)])
+    assert effects.has('look(at="it")')
+    assert not effects.has('look(at="that")')
+
+
+def test_results_are_delimited_and_thoughts_lead_their_calls() -> None:
+    assert shown([step("found", thought="where?")]) == '# thought: where?\nlook(at="it")\n<result>\nfound\n</result>'
+
+
+def test_where_results_are_long_the_oldest_are_cut_and_the_last_never() -> None:
+    long = "x" * (SHOWN_CHARACTERS // 2)
+    text = shown([step("a" + long), step("b" + long), step("c" + long)])
+    assert text.count("[cut:") == 2
+    assert "c" + long in text
+    assert "a" + "x" * (OLD_CHARACTERS - 1) in text
+    assert len(text) < SHOWN_CHARACTERS
+
+
+def test_no_more_is_cut_than_must_be() -> None:
+    text = shown([step("a" * 6_000), step("b" * 3_000), step("c" * 3_000)])
+    assert text.count("[cut:") == 1
+    assert "b" * 3_000 in text
