@@ -1,0 +1,55 @@
+"""The user's own oracle: a command whose exit status is the verdict."""
+
+from pathlib import Path
+
+import pytest
+
+from plait import verdict
+from plait.verdict import OUTPUT_CHARACTERS, Verdict, command_check
+
+
+async def checked(command: str, answer: str, folder: Path) -> Verdict:
+    return await command_check(command, folder)(answer)
+
+
+@pytest.mark.parametrize(("command", "right"), [("true", True), ("false", False), ("exit 3", False)])
+async def test_status_0_means_right(command: str, right: bool, tmp_path: Path) -> None:
+    assert await checked(command, "an answer", tmp_path) == Verdict(right=right, output="")
+
+
+async def test_the_answer_is_on_standard_input_and_in_the_environment(tmp_path: Path) -> None:
+    said = await checked('cat; printf " / %s" "$PLAIT_ANSWER"', "Zoë's\n$HOME `x`", tmp_path)
+    assert said.output == "Zoë's\n$HOME `x` / Zoë's\n$HOME `x`"
+
+
+async def test_the_command_runs_in_the_given_folder(tmp_path: Path) -> None:
+    (tmp_path / "here.txt").write_text("found", encoding="utf-8")
+    assert (await checked("cat here.txt", "", tmp_path)).output == "found"
+
+
+async def test_the_end_of_what_it_prints_is_kept_errors_too(tmp_path: Path) -> None:
+    said = await checked("echo start; seq 1 2000; echo trouble >&2; exit 1", "", tmp_path)
+    assert len(said.output) == OUTPUT_CHARACTERS
+    assert said.output.endswith("2000\ntrouble")
+    assert "start" not in said.output
+
+
+async def test_output_that_is_no_text_is_taken_as_far_as_it_goes(tmp_path: Path) -> None:
+    assert (await checked(r"printf 'a\377b'", "", tmp_path)).output == "a\ufffdb"
+
+
+async def test_a_command_that_is_not_there_says_wrong(tmp_path: Path) -> None:
+    said = await checked("no-such-command-here", "", tmp_path)
+    assert not said.right
+    assert "no-such-command-here" in said.output
+
+
+async def test_a_command_that_does_not_read_a_long_answer_still_decides(tmp_path: Path) -> None:
+    assert (await checked("true", "x" * 90_000, tmp_path)).right
+
+
+async def test_a_command_that_takes_too_long_says_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdict, "CHECK_TIMEOUT_SECONDS", 0.05)
+    said = await checked("exec sleep 30", "", tmp_path)
+    assert not said.right
+    assert "no verdict" in said.output

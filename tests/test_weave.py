@@ -1,0 +1,180 @@
+"""The weave: one task from its text to its outcome, whatever ends it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.errors import ModelError, NeedsDecision, UserError
+from plait.events import BudgetReached
+from plait.models.budget import Budget, Limits
+from plait.models.protocol import Settings
+from plait.models.scripted import Answer, ScriptedModel, prompt
+from plait.reflection.settings import ReflectionSettings
+from plait.task import Task
+from plait.tools.approval import ApprovalPolicy
+from plait.tools.executor import Executor
+from plait.verdict import Verdict
+from plait.weave import FILE_CHARACTERS, Outcome, Workshop, run_task, task_text
+from tests.reflection.crew import DANA, TASK, Library, answer, done, give_back, plan, search
+from tests.support.memory_journal import Memory, MemoryJournal
+
+
+class Run:
+    """One run over one script, which all agents share as they do in earnest."""
+
+    def __init__(
+        self,
+        script: list[Answer],
+        *,
+        limits: Limits = Limits(),
+        policy: ApprovalPolicy = ApprovalPolicy(yes=True),
+        **workshop: Any,
+    ) -> None:
+        self.library = Library()
+        self.memory = Memory()
+        self.model = ScriptedModel(script)
+        tools = self.library.tools()
+        given: Mapping[str, Any] = {"reflection": ReflectionSettings(), "settings": Settings(max_tokens=50)}
+        self.workshop = Workshop(
+            model=self.model,
+            tools=tools,
+            notes="The library is open.",
+            executor=Executor(tools, policy),
+            budget=Budget(limits),
+            **{**given, **workshop},
+        )
+
+    async def outcome(self, task: Task = Task(text=TASK)) -> Outcome:
+        outcome = await run_task(MemoryJournal(self.memory), task, self.workshop)
+        self.model.assert_done()
+        return outcome
+
+
+GOOD: list[Answer] = [plan("1. Return that of dana"), search("dana"), give_back(DANA), done(), answer("Yes.", score=9)]
+ONE_ROUND = ReflectionSettings(rounds=1)
+
+
+async def test_a_task_that_succeeds() -> None:
+    run = Run(list(GOOD))
+    outcome = await run.outcome()
+    assert (outcome.status, outcome.message) == ("succeeded", "")
+    assert (outcome.progress.answer, outcome.progress.score) == ("Yes.", 9)
+    assert run.library.calls == ["search dana", f"return {DANA}"]
+
+
+async def test_every_agent_is_told_the_notes_and_drawn_as_the_settings_say() -> None:
+    run = Run(list(GOOD))
+    await run.outcome()
+    assert all("The library is open." in prompt(request) for request in run.model.requests)
+    assert {request.settings.max_tokens for request in run.model.requests} == {50}
+
+
+async def test_a_typed_answer_is_asked_for_where_the_task_returns_one() -> None:
+    typed = '{"output": {"answer": 7}, "critique": "fine", "score": 9}'
+    run = Run([plan("1. Count"), done("7"), typed])
+    outcome = await run.outcome(Task(text="Count.", returns={"type": "integer"}))
+    assert outcome.progress.answer == 7
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3, 4])
+async def test_a_budget_used_up_ends_in_good_order(calls: int) -> None:
+    run = Run(list(GOOD[:calls]), limits=Limits(calls=calls))
+    outcome = await run.outcome()
+    assert outcome.status == "budget_exhausted"
+    assert "--max-calls" in outcome.message
+    assert outcome.progress.answer is None
+    assert [event.limit for event in run.memory.of(BudgetReached)] == ["calls"]
+
+
+async def test_a_budget_used_up_keeps_the_best_result_so_far() -> None:
+    weak = answer("Perhaps.", score=4)
+    run = Run([plan("1. Look"), done(), weak, plan("1. Look again")], limits=Limits(calls=4))
+    outcome = await run.outcome()
+    assert (outcome.status, outcome.progress.answer, outcome.progress.score) == ("budget_exhausted", "Perhaps.", 4)
+
+
+async def test_a_budget_that_just_suffices_is_no_limit() -> None:
+    run = Run(list(GOOD), limits=Limits(calls=len(GOOD)))
+    assert (await run.outcome()).status == "succeeded"
+
+
+async def test_a_weak_answer_in_the_last_round_fails_and_is_returned() -> None:
+    run = Run([plan("1. Look"), done(), answer("Perhaps.", score=4)], reflection=ONE_ROUND)
+    outcome = await run.outcome()
+    assert (outcome.status, outcome.progress.answer) == ("failed", "Perhaps.")
+    assert "threshold" in outcome.message
+    assert "1 round" in outcome.message
+
+
+async def test_a_failed_subtask_is_named_in_the_message() -> None:
+    run = Run([plan("1. Look"), "?", "?!", "?!?", answer("No.")], reflection=ONE_ROUND)
+    outcome = await run.outcome()
+    assert outcome.status == "failed"
+    assert "subtask 1 failed" in outcome.message
+    assert "\n" not in outcome.message
+
+
+async def test_a_task_without_a_usable_plan_says_so() -> None:
+    outcome = await Run(["a", "b", "c"], reflection=ONE_ROUND).outcome()
+    assert (outcome.status, outcome.progress.answer) == ("failed", None)
+    assert "no usable plan" in outcome.message
+
+
+async def test_the_users_check_decides() -> None:
+    async def never(_: str) -> Verdict:
+        return Verdict(right=False, output="no")
+
+    outcome = await Run(list(GOOD), reflection=ONE_ROUND, check=never).outcome()
+    assert (outcome.status, outcome.progress.answer) == ("failed", "Yes.")
+
+
+async def test_an_effect_that_nobody_may_approve_stops_the_run_before_it() -> None:
+    run = Run(list(GOOD[:3]), policy=ApprovalPolicy())
+    with pytest.raises(NeedsDecision, match="return_loan"):
+        await run.outcome()
+    assert run.library.calls == ["search dana"]
+
+
+async def test_a_dead_model_ends_the_run_with_its_own_error() -> None:
+    run = Run([plan("1. Look"), ModelError("the endpoint is gone")])
+    with pytest.raises(ModelError, match="the endpoint is gone"):
+        await run.outcome()
+
+
+async def test_a_run_taken_up_again_asks_only_what_is_missing() -> None:
+    run = Run([*GOOD[:3], ModelError("the endpoint is gone")])
+    with pytest.raises(ModelError):
+        await run.outcome()
+    again = Run(list(GOOD[3:]))
+    again.memory = replace(again.memory, results=run.memory.results, kinds=run.memory.kinds)
+    assert (await again.outcome()).status == "succeeded"
+    assert again.library.calls == []
+    assert run.library.calls == ["search dana", f"return {DANA}"]
+
+
+def test_input_files_are_delimited_and_named(tmp_path: Path) -> None:
+    first, second = tmp_path / "one.txt", tmp_path / "two.csv"
+    first.write_text("Grüße", encoding="utf-8")
+    second.write_bytes(b"a,b\xff")
+    assert task_text("  Read them. \n", [first, second]) == (
+        'Read them.\n\n<file name="one.txt">\nGrüße\n</file>\n\n<file name="two.csv">\na,b\ufffd\n</file>'
+    )
+
+
+@pytest.mark.parametrize("over", [0, 1, 7])
+def test_a_long_input_file_is_cut_and_the_prompt_says_how_much_is_missing(tmp_path: Path, over: int) -> None:
+    file = tmp_path / "long.txt"
+    file.write_text("x" * FILE_CHARACTERS + "y" * over, encoding="utf-8")
+    text = task_text("Read it.", [file])
+    assert text.count("x" * FILE_CHARACTERS) == 1
+    assert (f"[cut: {over} more characters]" in text) is (over > 0)
+    assert "y" * over not in text or over == 0
+
+
+def test_an_input_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    for file in (tmp_path / "gone.txt", tmp_path):
+        with pytest.raises(UserError, match=r"input file .* cannot be read: "):
+            task_text("Read it.", [file])
