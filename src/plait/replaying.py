@@ -14,12 +14,11 @@ from plait.events import Record
 from plait.journal import Journal
 from plait.models.budget import Budget
 from plait.models.protocol import Reply, Request
-from plait.runner import describe_tools, read_task, result_of, workshop_of
+from plait.outfit import described_tools, read_task, workshop_of
+from plait.runner import result_of
 from plait.runtime.options import Options
 from plait.runtime.replay import Replay
-from plait.runtime.report import report, result_json
-from plait.tools.approval import ApprovalPolicy
-from plait.tools.executor import Executor
+from plait.runtime.report import ending, report, result_json, until_end
 from plait.tools.sources import Toolset
 from plait.tools.tool import Tool
 from plait.weave import run_task
@@ -36,22 +35,18 @@ async def replay(run_id: str, records: Sequence[Record]) -> Mapping[str, Any]:
         ReplayMiss: the program asks for what is not on record.
         PlaitError: the result is another than the recorded one.
     """
-    journal = Replay(records)
-    if journal.result is None or journal.result["status"] not in SETTLED:
+    finished = ending(records)
+    if finished is None or finished.status not in SETTLED:
         raise UserError(f"run {run_id!r} has not come to its own end, so there is no result to replay")
+    records = until_end(records)
+    journal = Replay(records)
     options = Options.from_json(journal.options)
-    toolset = await _toolset(journal)
-    workshop = workshop_of(
-        options,
-        toolset,
-        model=_Recorded(options.model),
-        executor=Executor(toolset.tools, ApprovalPolicy()),
-        budget=Budget(options.limits()),
-    )
+    toolset = await _toolset(journal, options)
+    workshop = workshop_of(options, toolset, model=_Recorded(options.model), budget=Budget(options.limits()))
     outcome = await run_task(journal, await read_task(journal, journal.task, options), workshop)
-    files = journal.result["artifacts"]
+    files = finished.result["artifacts"]
     result = result_json(report(records, result_of(run_id, options, outcome, files)))
-    if canonical(result) != canonical(journal.result):
+    if canonical(result) != canonical(finished.result):
         raise PlaitError(f"run {run_id!r} replays to another result than it had: its log was changed")
     return result
 
@@ -61,8 +56,8 @@ def canonical(result: Mapping[str, Any]) -> bytes:
     return orjson.dumps(result, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
 
 
-async def _toolset(journal: Journal) -> Toolset:
-    recorded = await describe_tools(journal, Toolset(tools=()))
+async def _toolset(journal: Journal, options: Options) -> Toolset:
+    recorded = await described_tools(journal, Toolset(tools=()), options)
     tools = [Tool(**item, run=_not_run, source="log") for item in recorded["tools"]]
     return Toolset(tools=tools, notes=recorded["notes"])
 
@@ -84,5 +79,3 @@ class _Recorded:
 
     async def aclose(self) -> None:
         return None
-
-

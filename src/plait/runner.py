@@ -1,60 +1,52 @@
-"""Run a task, take a run up again, fork it or replay it: what the commands and Python callers use.
+"""Run a task, take a run up again or fork it: what the commands and Python callers use.
 
-Puts a run together (log, journal, tools, model, budget), hands it to the weave and records how it
-ended. Knows nothing of the terminal.
+Puts a run together (log, journal, workshop), hands it to the weave and records how it ended. Knows
+nothing of the terminal.
 """
 
 import asyncio
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeAlias, cast
+from typing import Any
 
-from plait.errors import NeedsDecision, UserError
-from plait.events import ModelRetried, Record
-from plait.journal import JSON, Journal, JSONObject
+from plait.errors import NeedsDecision, PlaitError, UserError
+from plait.events import ModelRetried, Record, StepRecorded
 from plait.models.budget import Budget
-from plait.models.embeddings import local_embedder
 from plait.models.ledger import entries, totals
 from plait.models.paths import data_folder, runs_folder
-from plait.models.protocol import LanguageModel, Settings
+from plait.models.protocol import LanguageModel
 from plait.models.resolve import resolve_model
+from plait.outfit import (
+    NO_HANDS,
+    SERVER_MESSAGES,
+    Hands,
+    artifacts,
+    empty,
+    pinned,
+    read_task,
+    refill_of,
+    run_folder,
+    workshop_of,
+)
 from plait.runtime.fork import fork as fork_log
 from plait.runtime.journal import RunJournal
 from plait.runtime.log import Decision, RunLog
-from plait.runtime.options import Options
-from plait.runtime.report import report, result_json
-from plait.task import Result, Task
-from plait.tools.approval import ApprovalPolicy, AskUser
-from plait.tools.executor import Executor
-from plait.tools.pins import AskChanged, Pins
-from plait.tools.sources import Toolset, open_tools
-from plait.tools.tool import Tool
-from plait.verdict import command_check
-from plait.weave import Outcome, Workshop, run_task, task_text
-
-ToolSource: TypeAlias = str | Tool | Callable[..., Any]
-"""`pkg.module`, `file.py`, an MCP configuration, an OpenAPI document, or a tool or function itself."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hands:
-    """What a caller lends a run besides its options; none of it is recorded."""
-
-    tools: Sequence[ToolSource] = ()
-    """Tools and functions of this process, besides the sources in the options."""
-    model: LanguageModel | None = None
-    """Used instead of the model that the options name; the caller closes it."""
-    on_event: Callable[[Record], None] | None = None
-    approve: AskUser | None = None
-    """Asked about every effect that the options say nothing about."""
-    approve_change: AskChanged | None = None
-    """Asked when the description of a known MCP tool has changed."""
-    log: RunLog | None = None
-    """An open log; else one is opened and closed."""
+from plait.runtime.options import Options, anchored
+from plait.runtime.report import (
+    ending,
+    options_on_record,
+    own_records,
+    report,
+    result_from_json,
+    result_json,
+)
+from plait.task import Result, Status
+from plait.tools.pins import Pins
+from plait.tools.sources import open_tools
+from plait.weave import Outcome, run_task
 
 
 def new_run_id() -> str:
@@ -62,29 +54,33 @@ def new_run_id() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(3)}"
 
 
-async def start(task: str, options: Options, hands: Hands = Hands(), *, run_id: str = "") -> Result:
+async def start(task: str, options: Options, hands: Hands = NO_HANDS, *, run_id: str = "") -> Result:
     """Run a task from its beginning and return its result.
 
     Raises:
-        UserError: something in the options or tools cannot be used.
+        UserError: something in the options or tools cannot be used; no run is left behind.
         ModelError: the model cannot be reached; the run can be resumed.
         LogError: the run cannot be recorded.
     """
     if not task.strip():
         raise UserError("the task is empty: say what is to be done")
+    options = options.changed(_lent(anchored(options.as_json()), hands))
+    options.check_files()
     async with _Log(hands) as log:
         journal = await log.start(run_id or new_run_id(), task, options.as_json())
-        return await _carry(log, journal, hands)
+        return await _begin(log, journal, hands)
 
 
 async def resume(
     run_id: str,
-    hands: Hands = Hands(),
+    hands: Hands = NO_HANDS,
     *,
     changes: Mapping[str, Any] | None = None,
     decision: Decision | None = None,
 ) -> Result:
     """Take a run up where it stopped; finished calls and effects are answered from the log.
+
+    A run that succeeded is not touched: its result is returned.
 
     Args:
         run_id: Id or its beginning.
@@ -93,31 +89,65 @@ async def resume(
         decision: What to do about an effect in doubt.
 
     Raises:
-        UserError: there is no such run or it is live.
+        UserError: there is no such run, it is live, or it cannot go on with these options or tools.
         ModelError, LogError: as `start`.
     """
     async with _Log(hands) as log:
-        journal = await log.resume(log.find(run_id), changes, decision=decision)
+        run_id = await asyncio.to_thread(log.find, run_id)
+        records = await asyncio.to_thread(log.records, run_id)
+        changes = _lent(anchored(changes or {}), hands)
+        # Checked before it is recorded: a run must not be spoiled by a wrong limit.
+        Options.from_json({**options_on_record(records), **changes})
+        finished = ending(records)
+        if decision is None and finished is not None and finished.status == "succeeded":
+            return result_from_json(finished.result)
+        journal = await log.resume(run_id, changes, decision=decision)
         return await _carry(log, journal, hands)
 
 
 async def fork(
-    run_id: str, from_path: str, changes: Mapping[str, Any], hands: Hands = Hands(), *, new_id: str = ""
+    run_id: str, from_path: str, changes: Mapping[str, Any], hands: Hands = NO_HANDS, *, new_id: str = ""
 ) -> Result:
     """Run again from a place in a run, with changed options; what came before is answered from the log.
 
+    The new run works in a folder of its own, which first gets the state as of that place.
+
     Raises:
-        UserError: there is no such run or place.
+        UserError: there is no such run or place, or the options or tools cannot be used.
         ModelError, LogError: as `start`.
     """
     async with _Log(hands) as log:
-        old_id, new_id = log.find(run_id), new_id or new_run_id()
-        journal = await fork_log(log, old_id, new_id, from_path, changes)
-        if (runs_folder() / old_id).is_dir():
-            await asyncio.to_thread(
-                shutil.copytree, runs_folder() / old_id, runs_folder() / new_id, dirs_exist_ok=True
-            )
-        return await _carry(log, journal, hands)
+        run_id = await asyncio.to_thread(log.find, run_id)
+        old = options_on_record(await asyncio.to_thread(log.records, run_id))
+        changes = _lent({"out": "", **anchored(changes)}, hands)
+        options = Options.from_json({**old, **changes})
+        if "files" in changes:
+            options.check_files()
+        journal = await fork_log(log, run_id, new_id or new_run_id(), from_path, changes)
+        return await _begin(log, journal, hands)
+
+
+def stopped(run_id: str, status: Status, message: str) -> Result | None:
+    """Return how far a run came that stopped on an error or an interrupt.
+
+    None if it is not on record, goes on elsewhere, or was not taken up at all.
+    """
+    try:
+        log = RunLog.open()
+    except PlaitError:
+        return None  # The caller has this error already: it is why the run stopped.
+    try:
+        records = log.records(run_id)
+        live = any(run.live for run in log.runs() if run.run_id == run_id)
+    except PlaitError:
+        return None
+    finally:
+        log.close_now()
+    finished = ending(records)
+    if live or finished is not None:
+        return result_from_json(finished.result) if finished and finished.status == status else None
+    domain = str(options_on_record(records).get("domain", ""))
+    return report(records, _bare(run_id, domain, status=status, message=message))
 
 
 class _Log:
@@ -135,22 +165,55 @@ class _Log:
             await self._log.close()
 
 
+def _lent(values: Mapping[str, Any], hands: Hands) -> dict[str, Any]:
+    """Return options with the name of the model that the caller lends."""
+    return dict(values) if hands.model is None else {**values, "model": hands.model.name}
+
+
+async def _begin(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
+    """Carry a new run; one that what the user gave keeps from asking any model leaves no trace."""
+    before = await _model_calls(log, journal.run_id)
+    try:
+        return await _carry(log, journal, hands)
+    except UserError:
+        if await _model_calls(log, journal.run_id) == before:
+            await asyncio.to_thread(log.remove, journal.run_id)
+            await asyncio.to_thread(_remove_folder, journal.run_id)
+        raise
+
+
+async def _model_calls(log: RunLog, run_id: str) -> int:
+    records = await asyncio.to_thread(log.records, run_id)
+    return sum(isinstance(r.event, StepRecorded) and r.event.step == "model" for r in records)
+
+
+def _remove_folder(run_id: str) -> None:
+    folder = runs_folder() / run_id
+    # What a server said may be the only hint at what is wrong.
+    if folder.is_dir() and not any(folder.glob(f"{SERVER_MESSAGES}*")):
+        shutil.rmtree(folder)
+
+
 async def _carry(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
     """Run a claimed run to its end and give it back, whatever happens."""
     try:
         await _watch(log, journal, hands)
-        options = Options.from_json(journal.options)
-        result = await _outcome(log, journal, options, hands)
-        await journal.flush()
-        result = report(await asyncio.to_thread(log.records, journal.run_id), result)
-        await journal.finish(result.status, result_json(result))
-        return result
+        return await _finished(log, journal, await _outcome(log, journal, hands))
     except asyncio.CancelledError:
-        cancelled = empty_result(journal.run_id, "tools", status="cancelled")
-        await asyncio.shield(journal.finish("cancelled", result_json(cancelled)))
+        domain = str(journal.options.get("domain", ""))
+        result = _bare(journal.run_id, domain, status="cancelled", message="cancelled")
+        await asyncio.shield(_finished(log, journal, result))
         raise
     finally:
         await journal.close()
+
+
+async def _finished(log: RunLog, journal: RunJournal, result: Result) -> Result:
+    """Complete a result from the records, and record it."""
+    await journal.flush()
+    result = report(await asyncio.to_thread(log.records, journal.run_id), result)
+    await journal.finish(result.status, result_json(result))
+    return result
 
 
 async def _watch(log: RunLog, journal: RunJournal, hands: Hands) -> None:
@@ -165,139 +228,52 @@ async def _watch(log: RunLog, journal: RunJournal, hands: Hands) -> None:
     journal.observe(hands.on_event)
 
 
-def empty_result(run_id: str, domain: str, **fields: Any) -> Result:
-    """Return a result with no answer."""
-    return replace(
-        Result(run_id=run_id, status="failed", domain=domain, answer=None, score=None), **fields
-    )
-
-
-async def _outcome(log: RunLog, journal: RunJournal, options: Options, hands: Hands) -> Result:
-    folder = Path(options.out).absolute() if options.out else runs_folder() / journal.run_id
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"the folder {str(folder)!r} cannot be made: {error.strerror}") from error
+async def _outcome(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
+    """Fit the run out and let the weave run it."""
+    options = Options.from_json(journal.options)
+    records = await asyncio.to_thread(log.records, journal.run_id)
+    folder = run_folder(journal.run_id, options)
+    refill = refill_of(journal.run_id, records)
+    if refill is not None:
+        empty(folder, own=not options.out)
     pins = Pins(file=data_folder() / "pins.json", ask=hands.approve_change)
     async with open_tools([*options.tools, *hands.tools], folder, pins=pins) as toolset:
-        workshop = await _workshop(log, journal, options, hands, await _pinned(journal, toolset))
+        model = hands.model or _model(journal, options)
         try:
+            toolset = await pinned(journal, toolset, options)
+            if refill is not None:
+                await refill.apply(journal, toolset)
+            budget = _budget(journal, options, records)
+            workshop = workshop_of(options, toolset, model=model, budget=budget, ask=hands.approve)
             task = await read_task(journal, journal.task, options)
             outcome = await run_task(journal, task, workshop)
         except NeedsDecision as error:
-            return empty_result(
-                journal.run_id, options.domain, status="needs_decision", message=error.message
-            )
+            return _bare(journal.run_id, options.domain, status="needs_decision", message=error.message)
         finally:
             if hands.model is None:
-                await workshop.model.aclose()
+                await model.aclose()
     return result_of(journal.run_id, options, outcome, artifacts(folder))
+
+
+def _model(journal: RunJournal, options: Options) -> LanguageModel:
+    def retried(reason: str, attempt: int, delay: float) -> None:
+        journal.emit(ModelRetried(reason=reason, attempt=attempt, delay_seconds=delay))
+
+    return resolve_model(options.model, base_url=options.base_url or None, on_retry=retried)
+
+
+def _budget(journal: RunJournal, options: Options, records: Sequence[Record]) -> Budget:
+    """Return what is left of the limits after earlier processes of the run."""
+    spent = totals(entries(own_records(records)))
+    return Budget(options.limits(), spent=replace(spent, seconds=journal.seconds))
 
 
 def result_of(run_id: str, options: Options, outcome: Outcome, files: Sequence[str]) -> Result:
     """Return what the strands know of a run's end, as a result."""
-    return empty_result(
-        run_id,
-        options.domain,
-        status=outcome.status,
-        message=outcome.message,
-        answer=outcome.progress.answer,
-        score=outcome.progress.score,
-        artifacts=files,
-    )
+    bare = _bare(run_id, options.domain, status=outcome.status, message=outcome.message)
+    progress = outcome.progress
+    return replace(bare, answer=progress.answer, score=progress.score, artifacts=files)
 
 
-def artifacts(folder: Path) -> list[str]:
-    """Return the files a run left in its folder, without the messages of servers."""
-    return sorted(
-        str(path) for path in folder.iterdir() if path.is_file() and not path.name.startswith("mcp-")
-    )
-
-
-async def _workshop(
-    log: RunLog, journal: RunJournal, options: Options, hands: Hands, toolset: Toolset
-) -> Workshop:
-    spent = totals(entries(await asyncio.to_thread(log.records, journal.run_id)))
-
-    def retried(reason: str, attempt: int, delay: float) -> None:
-        journal.emit(ModelRetried(reason=reason, attempt=attempt, delay_seconds=delay))
-
-    model = hands.model or resolve_model(
-        options.model, base_url=options.base_url or None, on_retry=retried
-    )
-    policy = ApprovalPolicy(
-        yes=options.yes,
-        allow=options.allow,
-        deny=options.deny,
-        max_effects=options.max_effects,
-        dry_run=options.dry_run,
-        ask=hands.approve,
-    )
-    return workshop_of(
-        options,
-        toolset,
-        model=model,
-        executor=Executor(toolset.tools, policy),
-        budget=Budget(options.limits(), spent=replace(spent, seconds=journal.seconds)),
-    )
-
-
-def workshop_of(
-    options: Options, toolset: Toolset, *, model: LanguageModel, executor: Executor, budget: Budget
-) -> Workshop:
-    """Return everything a run works with, as its options say."""
-    return Workshop(
-        model=model,
-        tools=toolset.tools,
-        notes=toolset.notes,
-        executor=executor,
-        budget=budget,
-        reflection=options.reflection(),
-        embedder=local_embedder(),
-        settings=Settings(temperature=options.temperature, seed=options.seed),
-        prompts=Path(options.prompts) if options.prompts else None,
-        check=command_check(options.check, Path.cwd()) if options.check else None,
-    )
-
-
-async def _pinned(journal: Journal, toolset: Toolset) -> Toolset:
-    """Return the tools as they were when the run began, so that its prompts stay what they were."""
-    recorded = await describe_tools(journal, toolset)
-    live = {tool.name: tool for tool in toolset.tools}
-    described = cast("list[Mapping[str, Any]]", recorded["tools"])
-    if missing := [item["name"] for item in described if item["name"] not in live]:
-        raise UserError(f"the run began with tools that are not there now: {', '.join(missing)}")
-    tools = [
-        replace(live[item["name"]], description=item["description"], parameters=item["parameters"])
-        for item in described
-    ]
-    return Toolset(tools=tools, notes=str(recorded["notes"]))
-
-
-async def describe_tools(journal: Journal, toolset: Toolset) -> Mapping[str, Any]:
-    """Return the tools and notes as recorded at the beginning of the run."""
-
-    async def describe(_: JSONObject) -> JSON:
-        tools = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-                "effect": tool.effect,
-            }
-            for tool in toolset.tools
-        ]
-        return {"notes": toolset.notes, "tools": tools}
-
-    return cast("Mapping[str, Any]", await journal.call("tools", describe, {}))
-
-
-async def read_task(journal: Journal, text: str, options: Options) -> Task:
-    """Return the task with its input files as they were when the run began."""
-    files = [Path(file) for file in options.files]
-
-    async def read(_: JSONObject) -> JSON:
-        return task_text(text, files)
-
-    whole = await journal.call("task", read, {"task": text})
-    return Task(text=str(whole), returns=options.returns)
+def _bare(run_id: str, domain: str, *, status: Status, message: str) -> Result:
+    return Result(run_id=run_id, status=status, domain=domain, answer=None, score=None, message=message)

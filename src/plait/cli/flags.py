@@ -8,13 +8,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
 from plait.errors import UserError
 from plait.reflection.settings import SWITCHES
-from plait.runtime.options import Options
+from plait.runtime.options import Options, schema_of_answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +64,7 @@ FLAGS = (
 """Every flag that sets an option, in the order of the help."""
 
 LIMIT_OPTIONS = (
+    "base_url",
     "max_calls",
     "max_tokens",
     "max_usd",
@@ -73,7 +74,7 @@ LIMIT_OPTIONS = (
     "deny",
     "max_effects",
 )
-"""What may change when a run is taken up again: how far it may go, never what it does."""
+"""What may change when a run is taken up again: how far it goes and where its model is, not what it does."""
 
 RETURNS = "returns"
 
@@ -103,8 +104,8 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """
     known = {field.name for field in fields(Options)}
     said = {name: value for name, value in given.items() if value is not None}
-    changes = {
-        name: tuple(value) if isinstance(value, list) else value
+    changes: dict[str, Any] = {
+        name: tuple(cast("list[str]", value)) if isinstance(value, list) else value
         for name, value in said.items()
         if name in known and name != RETURNS
     }
@@ -141,9 +142,7 @@ def _returns() -> inspect.Parameter:
 
 
 def _keyword(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-    )
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _switch_name(name: str) -> str:
@@ -152,8 +151,9 @@ def _switch_name(name: str) -> str:
 
 def _read_schema(file: str) -> Mapping[str, Any]:
     try:
-        return json.loads(Path(file).read_text(encoding="utf-8"))
+        schema: Any = json.loads(Path(file).read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"--returns {file!r} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise UserError(f"--returns {file!r} is no JSON: {error}") from error
+    return schema_of_answer(schema)

@@ -23,9 +23,7 @@ def _command(
     """Run again from a place in a run, with other options; what came before is not paid for again."""
     new_id = new_run_id()
     changes = changes_of(given)
-    carry_out(
-        new_id, lambda hands: fork(run, from_path, changes, hands, new_id=new_id), as_json=as_json
-    )
+    carry_out(new_id, lambda hands: fork(run, from_path, changes, hands, new_id=new_id), as_json=as_json)
 
 
 command = with_flags(_command)

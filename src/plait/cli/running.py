@@ -14,10 +14,11 @@ import typer
 
 from plait.cli.display import make_display
 from plait.cli.words import clean, one_line
-from plait.errors import PlaitError
+from plait.errors import PlaitError, UserError
 from plait.events import Record
 from plait.models.callform import format_call
-from plait.runner import Hands
+from plait.outfit import Hands
+from plait.runner import stopped
 from plait.runtime.codec import dumps
 from plait.runtime.report import result_json
 from plait.task import EXIT_STATUS, Result
@@ -30,17 +31,21 @@ def carry_out(run_id: str, go: Go, *, as_json: bool, earlier: Sequence[Record] =
     """Run to the end, showing what happens on standard error and the result on standard output.
 
     Raises:
+        PlaitError: why the run stopped; what is on record of it is printed already where that was asked.
         typer.Exit: with the exit status of how the run ended.
     """
     try:
         result = asyncio.run(_shown(go, as_json=as_json, earlier=earlier))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        _say(f"cancelled; go on with: plait resume {run_id}")
+        recorded = stopped(run_id, "cancelled", "cancelled")
+        _print_recorded(recorded, as_json=as_json)
+        _say(f"cancelled; go on with: plait resume {run_id}" if recorded else "cancelled")
         raise typer.Exit(EXIT_STATUS["cancelled"]) from None
     except PlaitError as error:
-        # What is recorded stays: the line says how to go on from there.
-        if error.exit_status != 2:
-            error.message = f"{error.message} (nothing is lost: plait resume {run_id})"
+        recorded = stopped(run_id, "failed", error.message)
+        _print_recorded(recorded, as_json=as_json)
+        if recorded and error.exit_status != UserError.exit_status:
+            error.message = f"{error.message.rstrip('.')} (nothing is lost: plait resume {run_id})"
         raise
     _print(result, as_json=as_json)
     raise typer.Exit(EXIT_STATUS[result.status])
@@ -50,15 +55,17 @@ async def _shown(go: Go, *, as_json: bool, earlier: Sequence[Record]) -> Result:
     _cancel_on_term()
     with nullcontext() if as_json else make_display(earlier) as display:
 
-        async def approve(tool: Tool, arguments: Mapping[str, Any]) -> bool:
-            question = f"Allow {clean(format_call(tool.name, arguments))}?"
+        async def ask(question: str) -> bool:
             with nullcontext() if display is None else display.paused():
-                return await asyncio.to_thread(typer.confirm, question, err=True)
+                return await _confirmed(question)
+
+        async def approve(tool: Tool, arguments: Mapping[str, Any]) -> bool:
+            return await ask(f"Allow {clean(format_call(tool.name, arguments))}?")
 
         async def approve_change(tool: Tool) -> bool:
-            question = f"The description of {tool.name} has changed: {clean(tool.description)}\nUse it?"
-            with nullcontext() if display is None else display.paused():
-                return await asyncio.to_thread(typer.confirm, question, err=True)
+            return await ask(
+                f"The description of {tool.name} has changed: {clean(tool.description)}\nUse it?"
+            )
 
         asks = sys.stdin.isatty() and not as_json
         hands = Hands(
@@ -69,6 +76,25 @@ async def _shown(go: Go, *, as_json: bool, earlier: Sequence[Record]) -> Result:
         return await go(hands)
 
 
+async def _confirmed(question: str) -> bool:
+    """Ask on the terminal; Ctrl-C ends the question like everything else, as no thread waits for it."""
+    loop = asyncio.get_running_loop()
+    while True:
+        print(f"{question} [y/n]: ", end="", file=sys.stderr, flush=True)
+        readable = asyncio.Event()
+        loop.add_reader(sys.stdin, readable.set)
+        try:
+            await readable.wait()
+        finally:
+            loop.remove_reader(sys.stdin)
+        line = sys.stdin.readline()
+        said = line.strip().lower()
+        if said in ("y", "yes"):
+            return True
+        if said in ("n", "no") or not line:
+            return False
+
+
 def _cancel_on_term() -> None:
     """Let SIGTERM end a run as Ctrl-C does: in good order."""
     task = asyncio.current_task()
@@ -76,9 +102,14 @@ def _cancel_on_term() -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
 
 
+def _print_recorded(result: Result | None, *, as_json: bool) -> None:
+    if as_json and result is not None:
+        _print(result, as_json=True)
+
+
 def _print(result: Result, *, as_json: bool) -> None:
     if as_json:
-        sys.stdout.write(dumps(result_json(result)) + "\n")
+        print(dumps(result_json(result)))
         return
     if result.answer is not None:
         print(clean(result.answer) if isinstance(result.answer, str) else dumps(result.answer))

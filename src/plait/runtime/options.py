@@ -7,7 +7,7 @@ nothing of the command line, which has one flag per field.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from plait.agents.gate import GateSettings
 from plait.errors import UserError
@@ -20,12 +20,15 @@ from plait.reflection.settings import (
     TOOL_THRESHOLD,
     ReflectionSettings,
 )
+from plait.tools.arguments import inline
 
 DEFAULT_MODEL = "local:qwen2.5-coder-1.5b"
 DOMAINS = ("tools",)
 DEFAULT_MAX_EFFECTS = 50
 SEQUENCES = ("tools", "files", "allow", "deny", "without")
 """Options that are sequences of text."""
+FILE_ENDINGS = (".py", ".json", ".yaml", ".yml")
+"""By these a source of tools is known to be a file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,13 +78,20 @@ class Options:
             raise UserError(f"--temperature must be between 0 and 2, not {self.temperature!r}")
         if self.max_effects < 0:
             raise UserError(f"--max-effects must be 0 or more, not {self.max_effects!r}")
+        self.limits()
+        self.reflection()
+
+    def check_files(self) -> None:
+        """Check what must be there when a run begins; a run that goes on has it on record.
+
+        Raises:
+            UserError: an input file or the folder of prompts is not there.
+        """
         for file in self.files:
             if not Path(file).is_file():
                 raise UserError(f"input file {file!r} does not exist")
         if self.prompts and not Path(self.prompts).is_dir():
             raise UserError(f"--prompts {self.prompts!r} is no folder")
-        self.limits()
-        self.reflection()
 
     def limits(self) -> Limits:
         """Return the budget's limits."""
@@ -123,3 +133,40 @@ class Options:
     def changed(self, changes: Mapping[str, Any]) -> "Options":
         """Return these options with some changed."""
         return replace(self, **changes)
+
+
+def anchored(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options, or some of them, with absolute paths, so that they mean the same in any folder."""
+    changed = dict(values)
+    for name in ("files", "tools"):
+        if name in changed:
+            changed[name] = tuple(_absolute(item, always=name == "files") for item in changed[name])
+    for name in ("out", "prompts"):
+        if changed.get(name):
+            changed[name] = _absolute(changed[name], always=True)
+    return changed
+
+
+def schema_of_answer(value: Any) -> dict[str, Any]:
+    """Return a JSON schema for answers, without references.
+
+    Raises:
+        UserError: it is no JSON schema.
+    """
+    # A tenth of a second to import, which runs with an answer in words need not pay.
+    from jsonschema import Draft202012Validator, SchemaError
+
+    if not isinstance(value, Mapping):
+        raise UserError(f"the schema of the answer must be a JSON object, not {value!r}")
+    schema = cast("Mapping[str, Any]", value)
+    try:
+        Draft202012Validator.check_schema(dict(schema))
+    except SchemaError as error:
+        raise UserError(f"the schema of the answer is no JSON schema: {error.message}") from error
+    # It becomes a part of larger schemas, where a reference would lead elsewhere.
+    return inline(schema)
+
+
+def _absolute(name: str, *, always: bool) -> str:
+    is_path = always or ("://" not in name and name.endswith(FILE_ENDINGS))
+    return str(Path(name).expanduser().absolute()) if is_path else name

@@ -10,7 +10,8 @@ import importlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -20,7 +21,17 @@ from plait.tools.functions import from_function, tag_of
 from plait.tools.tool import Tool
 
 
-def module_tools(source: str, folder: Path) -> tuple[list[Tool], str]:
+@dataclass(frozen=True, kw_only=True)
+class ModuleTools:
+    """What a module offers."""
+
+    tools: Sequence[Tool]
+    notes: str
+    in_folder: bool
+    """Whether its tools keep their state in the run's folder."""
+
+
+def module_tools(source: str, folder: Path) -> ModuleTools:
     """Import a module, or run a file that ends in `.py`, and return its tools and its notes.
 
     Raises:
@@ -34,10 +45,11 @@ def module_tools(source: str, folder: Path) -> tuple[list[Tool], str]:
     if not callable(make):
         tagged = (value for value in vars(module).values() if tag_of(value))
         unique = {id(function): function for function in tagged}
-        return [from_function(function, source=source) for function in unique.values()], notes
+        tools = [from_function(function, source=source) for function in unique.values()]
+        return ModuleTools(tools=tools, notes=notes, in_folder=False)
     with _explained(source, "its toolset() failed"):
         made = list(cast("Callable[[Path], Iterable[object]]", make)(folder))
-    return [_as_tool(item, source) for item in made], notes
+    return ModuleTools(tools=[_as_tool(item, source) for item in made], notes=notes, in_folder=True)
 
 
 def _as_tool(item: object, source: str) -> Tool:

@@ -34,6 +34,18 @@ class Toolset:
     tools: Sequence[Tool]
     notes: str = ""
     """What the sources' authors want agents to know, such as today's date; goes into prompts."""
+    in_folder: frozenset[str] = frozenset()
+    """Names of the tools that keep their state in the run's folder and nowhere else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Opened:
+    """One source that was opened."""
+
+    label: str
+    tools: Sequence[Tool]
+    notes: str = ""
+    in_folder: bool = False
 
 
 @contextlib.asynccontextmanager
@@ -51,36 +63,37 @@ async def open_tools(
         UserError: a source cannot be found, read, started or has no tools, or two tools share a name.
     """
     async with contextlib.AsyncExitStack() as stack:
-        groups: list[tuple[str, list[Tool]]] = []
-        notes: list[str] = []
+        opened: list[_Opened] = []
         for source in sources:
-            label, tools, note = await _open(source, folder, stack, pins)
-            if not tools:
-                raise UserError(f"{label}: no tools found in it")
-            groups.append((label, tools))
-            notes.append(note)
-        tools = _distinct(groups)
+            group = await _open(source, folder, stack, pins)
+            if not group.tools:
+                raise UserError(f"{group.label}: no tools found in it")
+            opened.append(group)
+        tools = _distinct([(group.label, group.tools) for group in opened])
         for tool in tools:
             argument_check(tool)
-        yield Toolset(tools=tools, notes="\n".join(note for note in notes if note))
+        in_folder = [group.in_folder for group in opened for _ in group.tools]
+        yield Toolset(
+            tools=tools,
+            notes="\n".join(group.notes for group in opened if group.notes),
+            in_folder=frozenset(tool.name for tool, bound in zip(tools, in_folder, strict=True) if bound),
+        )
 
 
-async def _open(
-    source: Source, folder: Path, stack: contextlib.AsyncExitStack, pins: Pins | None
-) -> tuple[str, list[Tool], str]:
+async def _open(source: Source, folder: Path, stack: contextlib.AsyncExitStack, pins: Pins | None) -> _Opened:
     if isinstance(source, Tool):
-        return source.source, [source], ""
+        return _Opened(label=source.source, tools=[source])
     if not isinstance(source, str):
         label = getattr(source, "__module__", None) or "python"
-        return label, [from_function(source, source=label)], ""
+        return _Opened(label=label, tools=[from_function(source, source=label)])
     if source.startswith(("http://", "https://")):
         document = await fetch_document(source)
-        return source, await _openapi(document, source, source, stack), ""
+        return _Opened(label=source, tools=await _openapi(document, source, source, stack))
     if source.endswith(_DOCUMENTS):
         document = read_document(Path(source))
-        return source, await _from_document(document, source, folder, stack, pins), ""
-    tools, note = module_tools(source, folder)
-    return source, tools, note
+        return _Opened(label=source, tools=await _from_document(document, source, folder, stack, pins))
+    found = module_tools(source, folder)
+    return _Opened(label=source, tools=found.tools, notes=found.notes, in_folder=found.in_folder)
 
 
 async def _from_document(
@@ -110,7 +123,7 @@ async def _openapi(
         raise UserError(f"{source}: is nested too deep to be read") from exc
 
 
-def _distinct(groups: Sequence[tuple[str, list[Tool]]]) -> list[Tool]:
+def _distinct(groups: Sequence[tuple[str, Sequence[Tool]]]) -> list[Tool]:
     """Make names unique: tools that share one across sources get their source's name in front.
 
     Raises:

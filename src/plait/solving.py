@@ -1,0 +1,338 @@
+"""Plait from Python: solve a task, watch it as a stream, take a run up again; each typed by its answer.
+
+Knows nothing of how a run works: it turns keyword arguments into options, and an answer into an
+instance of the asked type. The synchronous twins are for code without an event loop.
+"""
+
+import asyncio
+import inspect
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from os import PathLike, fspath
+from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
+
+from plait.errors import UserError
+from plait.events import Record
+from plait.models.protocol import LanguageModel
+from plait.models.typed import schema_of
+from plait.outfit import Hands, ToolSource
+from plait.runner import resume as resume_run
+from plait.runner import start
+from plait.runtime.log import Decision, RunLog
+from plait.runtime.options import Options, schema_of_answer
+from plait.task import Result
+from plait.tools.tool import Tool
+
+T = TypeVar("T")
+
+Approve = Callable[[Tool, Mapping[str, Any]], bool | Awaitable[bool]]
+"""Asked about one effect, with the tool and the arguments of the call; sync or async."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solved(Result, Generic[T]):
+    """How a run ended, with an answer of a type."""
+
+    answer: T | None
+    """None where the run came to no answer; `message` says why."""
+
+
+class LimitOptions(TypedDict, total=False):
+    """How far a run may go, where its model is, and who watches; also for a run that is resumed."""
+
+    max_calls: int
+    """Model calls at most."""
+    max_tokens: int
+    """Input and output tokens at most."""
+    max_usd: float
+    max_seconds: float
+    yes: bool
+    """Allow all effects without asking."""
+    allow: Sequence[str]
+    """Names of tools whose effects are allowed, or patterns such as `calendar.*`."""
+    deny: Sequence[str]
+    """Names or patterns of tools that are never called."""
+    max_effects: int
+    base_url: str
+    """A Chat Completions endpoint of your own."""
+    model: str | LanguageModel
+    """A name, or a model of your own such as `ScriptedModel`; the caller closes the latter."""
+    on_event: Callable[[Record], None]
+    """Called with every record, in order, in the run's own loop: be quick."""
+    approve: Approve
+    log: RunLog
+    """An open run log; without it the one of the data folder is opened and closed."""
+
+
+class SolveOptions(LimitOptions, total=False):
+    """Everything that decides what a new run does; a name stands for the flag of `plait run`."""
+
+    domain: str
+    files: Sequence[str | PathLike[str]]
+    """Input files; their text goes into the prompt."""
+    out: str
+    """Folder the tools work in; without it the run's own."""
+    temperature: float
+    seed: int
+    dry_run: bool
+    """Plan and read, but change nothing."""
+    check: str
+    """A command that says by its exit status whether the answer is right."""
+    without: Sequence[str]
+    """Parts of reflection to switch off, for instance `tool-gate`."""
+    function_calling: bool
+    rounds: int
+    steps: int
+    planner_threshold: float
+    tool_threshold: float
+    answer_threshold: float
+    prompts: str
+    """Folder with prompts of your own."""
+
+
+@overload
+async def solve(
+    task: str, *, tools: Sequence[ToolSource] = (), returns: None = None, **options: Unpack[SolveOptions]
+) -> Solved[str]: ...
+@overload
+async def solve(
+    task: str, *, tools: Sequence[ToolSource] = (), returns: type[T], **options: Unpack[SolveOptions]
+) -> Solved[T]: ...
+async def solve(
+    task: str, *, tools: Sequence[ToolSource] = (), returns: Any = None, **options: Unpack[SolveOptions]
+) -> Solved[Any]:
+    """Solve a task with tools and return how that ended.
+
+    Args:
+        task: What is to be done, in your words.
+        tools: Functions, tools, or sources as `--tools` takes them.
+        returns: Type of the answer: a pydantic model, a dataclass or any type pydantic knows. Without
+            it the answer is text.
+        **options: See `SolveOptions`; what is not given has the default of `plait run`.
+
+    Raises:
+        UserError: the task, an option or a tool cannot be used.
+        ModelError: the model cannot be reached; take the run up with `resume`.
+        LogError: the run cannot be recorded.
+    """
+    chosen, hands = _sorted(tools, options)
+    if returns is not None:
+        chosen["returns"] = schema_of_answer(schema_of(returns))
+    return _typed(await start(task, Options(**chosen), hands), returns)
+
+
+@overload
+def solve_sync(
+    task: str, *, tools: Sequence[ToolSource] = (), returns: None = None, **options: Unpack[SolveOptions]
+) -> Solved[str]: ...
+@overload
+def solve_sync(
+    task: str, *, tools: Sequence[ToolSource] = (), returns: type[T], **options: Unpack[SolveOptions]
+) -> Solved[T]: ...
+def solve_sync(
+    task: str, *, tools: Sequence[ToolSource] = (), returns: Any = None, **options: Unpack[SolveOptions]
+) -> Solved[Any]:
+    """Do what `solve` does, in code without an event loop."""
+    return _run("solve", lambda: solve(task, tools=tools, returns=returns, **options))
+
+
+@overload
+async def resume(
+    run_id: str,
+    *,
+    tools: Sequence[ToolSource] = (),
+    returns: None = None,
+    decision: Decision | None = None,
+    **options: Unpack[LimitOptions],
+) -> Solved[str]: ...
+@overload
+async def resume(
+    run_id: str,
+    *,
+    tools: Sequence[ToolSource] = (),
+    returns: type[T],
+    decision: Decision | None = None,
+    **options: Unpack[LimitOptions],
+) -> Solved[T]: ...
+async def resume(
+    run_id: str,
+    *,
+    tools: Sequence[ToolSource] = (),
+    returns: Any = None,
+    decision: Decision | None = None,
+    **options: Unpack[LimitOptions],
+) -> Solved[Any]:
+    """Take a run up where it stopped; what is on record is not done or paid for again.
+
+    Args:
+        run_id: Id of the run, or its beginning.
+        tools: Functions and tools of the run, again; named sources are on record.
+        returns: Type of the answer, again.
+        decision: What to do about an effect whose result a crash lost: `retry` or `assume-done`.
+        **options: What changes, for instance a higher limit; see `LimitOptions`.
+
+    Raises:
+        UserError: there is no such run, it is live, or it cannot go on with these options or tools.
+        ModelError, LogError: as `solve`.
+    """
+    named = [source for source in tools if isinstance(source, str)]
+    if named:
+        raise UserError(f"the sources of a run are on record: leave out {', '.join(named)}")
+    changes, hands = _sorted(tools, options)
+    del changes["tools"]
+    return _typed(await resume_run(run_id, hands, changes=changes, decision=decision), returns)
+
+
+@overload
+def resume_sync(
+    run_id: str,
+    *,
+    tools: Sequence[ToolSource] = (),
+    returns: None = None,
+    decision: Decision | None = None,
+    **options: Unpack[LimitOptions],
+) -> Solved[str]: ...
+@overload
+def resume_sync(
+    run_id: str,
+    *,
+    tools: Sequence[ToolSource] = (),
+    returns: type[T],
+    decision: Decision | None = None,
+    **options: Unpack[LimitOptions],
+) -> Solved[T]: ...
+def resume_sync(
+    run_id: str,
+    *,
+    tools: Sequence[ToolSource] = (),
+    returns: Any = None,
+    decision: Decision | None = None,
+    **options: Unpack[LimitOptions],
+) -> Solved[Any]:
+    """Do what `resume` does, in code without an event loop."""
+    return _run("resume", lambda: resume(run_id, tools=tools, returns=returns, decision=decision, **options))
+
+
+class Stream(Generic[T]):
+    """A run as a stream of its records; it begins with the iteration and ends with it."""
+
+    def __init__(self, go: Callable[[Callable[[Record], None]], Coroutine[Any, Any, Solved[T]]]) -> None:
+        self._go = go
+        self._result: Solved[T] | None = None
+
+    @property
+    def result(self) -> Solved[T]:
+        """How the run ended.
+
+        Raises:
+            RuntimeError: it has not ended yet.
+        """
+        if self._result is None:
+            raise RuntimeError("the run has not ended: iterate over the stream to its end first")
+        return self._result
+
+    async def __aiter__(self) -> AsyncGenerator[Record]:
+        """Run the task and yield its records; leaving the loop early cancels the run in good order."""
+        queue: asyncio.Queue[Record | None] = asyncio.Queue()
+        run = asyncio.ensure_future(self._go(queue.put_nowait))
+        run.add_done_callback(lambda _: queue.put_nowait(None))
+        try:
+            while (record := await queue.get()) is not None:
+                yield record
+            self._result = await run
+        finally:
+            if not run.done():
+                run.cancel()
+                with suppress(asyncio.CancelledError):
+                    await run
+
+
+@overload
+def stream(
+    task: str, *, tools: Sequence[ToolSource] = (), returns: None = None, **options: Unpack[SolveOptions]
+) -> Stream[str]: ...
+@overload
+def stream(
+    task: str, *, tools: Sequence[ToolSource] = (), returns: type[T], **options: Unpack[SolveOptions]
+) -> Stream[T]: ...
+def stream(
+    task: str, *, tools: Sequence[ToolSource] = (), returns: Any = None, **options: Unpack[SolveOptions]
+) -> Stream[Any]:
+    """Solve a task and yield every record of the run; then `Stream.result` is there.
+
+    Takes what `solve` takes, and raises what it raises from the iteration.
+    """
+    theirs = options.get("on_event")
+
+    def go(put: Callable[[Record], None]) -> Coroutine[Any, Any, Solved[Any]]:
+        def on_event(record: Record) -> None:
+            put(record)
+            if theirs is not None:
+                theirs(record)
+
+        watched: SolveOptions = {**options, "on_event": on_event}
+        return solve(task, tools=tools, returns=returns, **watched)
+
+    return Stream(go)
+
+
+def _sorted(tools: Sequence[ToolSource], given: Mapping[str, Any]) -> tuple[dict[str, Any], Hands]:
+    """Part what is recorded (options) from what is lent (functions, callbacks, open things).
+
+    Raises:
+        UserError: there is no option of that name.
+    """
+    rest = dict(given)
+    model = rest.pop("model", None)
+    hands = Hands(
+        tools=[source for source in tools if not isinstance(source, str)],
+        model=None if isinstance(model, str) else model,
+        on_event=rest.pop("on_event", None),
+        approve=_asked(rest.pop("approve", None)),
+        log=rest.pop("log", None),
+    )
+    known = {field.name for field in fields(Options)} - {"returns", "tools"}
+    if unknown := sorted(set(rest) - known):
+        raise UserError(f"there is no option {', '.join(map(repr, unknown))}")
+    if isinstance(model, str):
+        rest["model"] = model
+    if "files" in rest:
+        rest["files"] = [fspath(file) for file in rest["files"]]
+    rest["tools"] = tuple(source for source in tools if isinstance(source, str))
+    return rest, hands
+
+
+def _asked(approve: Approve | None) -> Callable[[Tool, Mapping[str, Any]], Awaitable[bool]] | None:
+    if approve is None:
+        return None
+
+    async def ask(tool: Tool, arguments: Mapping[str, Any]) -> bool:
+        said = approve(tool, arguments)
+        return await said if inspect.isawaitable(said) else said
+
+    return ask
+
+
+def _typed(result: Result, returns: Any) -> Solved[Any]:
+    """Return the result with its answer as an instance of `returns`."""
+    values = {field.name: getattr(result, field.name) for field in fields(Result)}
+    solved: Solved[Any] = Solved(**values)
+    if returns is None or result.answer is None:
+        return solved
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return replace(solved, answer=TypeAdapter[Any](returns).validate_python(result.answer))
+    except ValidationError as error:
+        # It fits the schema, but the type asks for more than a schema can say.
+        reason = " ".join(str(error.errors()[0]["msg"]).split())
+        return replace(solved, status="failed", answer=None, message=f"the answer does not fit: {reason}")
+
+
+def _run(name: str, make: Callable[[], Coroutine[Any, Any, Solved[T]]]) -> Solved[T]:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(make())
+    raise UserError(f"{name}_sync cannot run inside an event loop: use `await plait.{name}(...)`")
