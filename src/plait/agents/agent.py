@@ -27,6 +27,9 @@ from plait.models.protocol import (
     Typed,
 )
 
+ROUND_WARMTH = 0.15
+"""Added to the temperature per further round."""
+SEEDS_PER_ROUND = 1_000
 RETRY_WARMTH = 0.3
 """Added to the temperature per further try, so that a refused reply is not drawn again."""
 
@@ -40,6 +43,12 @@ class Agent:
     model: LanguageModel
     budget: Budget
     settings: Settings
+
+    def at_round(self, number: int) -> "Agent":
+        """Return the agent of round `number`, from 1: with seeds of its own, and warmer."""
+        seed = None if self.settings.seed is None else self.settings.seed + SEEDS_PER_ROUND * (number - 1)
+        temperature = min(1.0, self.settings.temperature + ROUND_WARMTH * (number - 1))
+        return replace(self, settings=replace(self.settings, seed=seed, temperature=temperature))
 
     def request(self, messages: Sequence[Message], form: Form, attempt: int = 1) -> Request:
         """Return the request of try number `attempt`, from 1; further tries are drawn warmer."""

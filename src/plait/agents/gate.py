@@ -57,6 +57,8 @@ class Feedback:
     problems: Sequence[str]
     critique: str
     score: float | None
+    shown: Any = None
+    """The output as JSON, where the reply could be read."""
 
 
 def next_attempt(feedback: Feedback | None) -> int:
@@ -101,12 +103,14 @@ async def through_gate(journal: Journal, role: Role[Output]) -> Passed[Output]:
     for attempt in range(1, last + 1):
         reply = await ask(journal, role.agent, role.request(feedback), f"try-{attempt}")
         judged, refusal = await _read(role, reply)
-        if judged is not None and _better(judged, best):
+        # The same reply again will not get better by asking once more.
+        stuck = feedback is not None and judged is not None and judged.shown == feedback.shown
+        if judged is not None and not judged.fatal and _better(judged, best):
             best = judged
-        verdict = _verdict(role.gate, judged, attempt == last, best)
+        verdict = _verdict(role.gate, judged, stuck or attempt == last, best)
         _emit(journal, role, attempt, judged, refusal, verdict)
         if verdict == "failed":
-            raise ReplyError(f"no usable reply of the {role.agent.role} agent in {last} tries: {refusal}")
+            raise ReplyError(f"no usable reply of the {role.agent.role} agent in {attempt} tries: {refusal}")
         if verdict != "revised":
             assert best is not None
             chosen = judged if verdict == "passed" and judged is not None else best
@@ -123,9 +127,7 @@ async def _read(role: Role[Output], reply: Reply) -> tuple[Judged[Output] | None
         judged = await role.read(reply)
     except ReplyError as error:
         return None, error.message
-    if judged.fatal:
-        return None, "; ".join(judged.problems)
-    return judged, ""
+    return judged, "; ".join(judged.problems)
 
 
 def _better(judged: Judged[Output], best: Judged[Output] | None) -> bool:
@@ -135,7 +137,9 @@ def _better(judged: Judged[Output], best: Judged[Output] | None) -> bool:
     return (-len(judged.problems), judged.score or 0.0) > (-len(best.problems), best.score or 0.0)
 
 
-def _verdict(gate: GateSettings, judged: Judged[Output] | None, last: bool, best: Judged[Output] | None) -> Verdict:
+def _verdict(
+    gate: GateSettings, judged: Judged[Output] | None, last: bool, best: Judged[Output] | None
+) -> Verdict:
     """Decide about one try: passed, revised, forced, closed or failed."""
     if judged is not None and not judged.problems:
         enough = not gate.enabled or (judged.score is not None and judged.score >= gate.threshold)
@@ -177,4 +181,5 @@ def _feedback(attempt: int, reply: Reply, judged: Judged[Output] | None, refusal
         problems=list(judged.problems) if judged else [refusal],
         critique=judged.critique if judged else "",
         score=judged.score if judged else None,
+        shown=judged.shown if judged else None,
     )

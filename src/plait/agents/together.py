@@ -25,4 +25,8 @@ async def together(pieces: Sequence[Coroutine[Any, Any, Result]]) -> list[Result
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
     first = errors.exceptions[0]
-    return _first(cast("BaseExceptionGroup[BaseException]", first)) if isinstance(first, BaseExceptionGroup) else first
+    return (
+        _first(cast("BaseExceptionGroup[BaseException]", first))
+        if isinstance(first, BaseExceptionGroup)
+        else first
+    )

@@ -23,12 +23,15 @@ from plait.models.schema import Schema, alternatives, coerce, first_problem, pro
 
 MAX_STRING = 400
 """Characters of a string argument under the grammar, unless the caller says otherwise."""
+MAX_THOUGHT = 160
+"""Characters of a thought under the grammar."""
 MAX_CRITIQUE = 200
 """Characters of a critique under the grammar."""
 
 _TYPE_NAMES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _CANDIDATE = re.compile(r"(?<![\w.-])(?P<name>[^\W\d][\w-]*(?:\.[^\W\d][\w-]*)*)[ \t]*\(")
 _LINE_START = re.compile(r"(?:^|\n)[ \t]*(?:[-*>] |\d+\. )?`{0,3}(?:\w+ *= *)?(?:await )?$")
+_THOUGHT = re.compile(r"^[ \t#*]*thought[ \t*]*:[ \t*]*(.*)$", re.IGNORECASE | re.MULTILINE)
 _CRITIQUE = re.compile(r"^[ \t#*]*critique[ \t*]*:[ \t*]*(.*)$", re.IGNORECASE | re.MULTILINE)
 _SCORE = re.compile(r"^[ \t#*]*score[ \t*]*:[ \t*]*(\d+(?:\.\d+)?)\b", re.IGNORECASE | re.MULTILINE)
 
@@ -57,6 +60,8 @@ class ParsedReply:
     """A reply in the call form."""
 
     call: Call
+    thought: str = ""
+    """Why this call, in the agent's words; empty where the reply has none."""
     critique: str = ""
     """Empty where the reply has none."""
     score: float | None = None
@@ -104,18 +109,26 @@ def type_name(schema: Any, root: Schema) -> str:
 
 
 def call_grammar(
-    specs: Sequence[CallSpec], *, critique: bool, score: bool, max_string: int = MAX_STRING
+    specs: Sequence[CallSpec],
+    *,
+    critique: bool,
+    score: bool,
+    thought: bool = False,
+    max_string: int = MAX_STRING,
 ) -> str:
     """Return the GBNF grammar of exactly one call of one of the tools.
 
     Arguments are keywords in schema order, required ones always there, values of the schema's types.
-    With `critique` and `score` the comment lines must follow, in that order.
+    With `thought` a comment line with the reason must lead; with `critique` and `score` the comment
+    lines must follow, in that order.
     """
     rules = gbnf.Rules(max_string=max_string)
     calls = [_call_rule(rules, spec) for spec in specs]
     root = rules.add("call", " | ".join(calls))
+    if thought:
+        root = f'"# thought: " {rules.add("thought", _line(MAX_THOUGHT))} "\\n" {root}'
     if critique:
-        root += ' "\\n# critique: " ' + rules.add("critique", f"[^\\x00-\\x1F\\x7F]{{1,{MAX_CRITIQUE}}}")
+        root += ' "\\n# critique: " ' + rules.add("critique", _line(MAX_CRITIQUE))
     if score:
         root += ' "\\n# score: " ' + rules.add("score", '"10" | [0-9]')
     return rules.text(root)
@@ -138,9 +151,11 @@ def parse_call(text: str, specs: Sequence[CallSpec]) -> ParsedReply:
     spec, start, end = _find_call(text, specs)
     arguments = _arguments(spec, read_arguments(text[start + 1 : end]))
     rest = text[end + 1 :]
+    thought = _THOUGHT.search(text)
     critique = _CRITIQUE.search(rest) or _CRITIQUE.search(text)
     return ParsedReply(
         call=Call(name=spec.name, arguments=arguments),
+        thought=thought[1].strip() if thought else "",
         critique=critique[1].strip() if critique else "",
         score=_score(rest) if _SCORE.search(rest) else _score(text),
     )
@@ -169,6 +184,10 @@ def check_arguments(spec: CallSpec, arguments: Mapping[str, Any]) -> dict[str, A
     if problem:
         raise ReplyError(f"Wrong argument of {spec.name}: {problem}")
     return mended
+
+
+def _line(longest: int) -> str:
+    return f"[^\\x00-\\x1F\\x7F]{{1,{longest}}}"
 
 
 def _identifier(name: str) -> str:

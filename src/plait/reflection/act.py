@@ -5,14 +5,14 @@ and its own steps), never by timing, so that a resumed run asks exactly what was
 """
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from plait.agents.together import together
 from plait.errors import ReplyError
-from plait.events import LoopBroken, SubtaskFinished, SubtaskStarted
+from plait.events import LoopBroken, Noted, SubtaskFinished, SubtaskStarted
 from plait.journal import Journal
-from plait.reflection.checks import Known
+from plait.models.callform import format_call
+from plait.reflection.checks import Known, wider
 from plait.reflection.crew import Crew
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.plan import Plan, Subtask
@@ -38,6 +38,20 @@ class Round:
         ids = self._ancestors(subtask) | {subtask.id}
         runs = {id: run for id, run in self.trajectory.runs.items() if id in ids}
         return Trajectory(plan=self.trajectory.plan, runs=runs)
+
+    def known(self, run: SubtaskRun) -> Known:
+        """Return what a call of a subtask may draw on."""
+        seen = [step for other in self.before(run.subtask).runs.values() for step in other.steps]
+        done = [*self.earlier.done, *(step for step in seen if step.effect and step.ok)]
+        observations = [step.observation for step in (*seen, *self.earlier.done)]
+        return Known(
+            task=self.crew.task,
+            texts=[self.crew.told_task, *observations],
+            notes=self.crew.notes,
+            dates=self.crew.dates,
+            steps=run.steps,
+            effects=Effects(done=done),
+        )
 
     def _ancestors(self, subtask: Subtask) -> set[str]:
         found: set[str] = set()
@@ -81,7 +95,7 @@ async def _work(journal: Journal, round_: Round, effects: Effects, run: SubtaskR
             choice = await _choose(journal, round_, run, memory, number)
         except ReplyError as error:
             memory.write(journal, error.message)
-            return _end(journal, run, memory, "failed", error.message)
+            return _give_up(journal, run, memory, error.message)
         if choice.done:
             return _end(journal, run, memory, "succeeded", str(choice.arguments["result"]))
         step = await _execute(journal, round_, effects, run, choice, number)
@@ -92,28 +106,26 @@ async def _work(journal: Journal, round_: Round, effects: Effects, run: SubtaskR
         run.steps.append(step)
         if not step.ok:
             memory.write(journal, f"{step.call} -> {step.observation}")
+        elif step.empty:
+            memory.write(journal, f"{step.call} found nothing")
+            run.steps += await _wider(journal, round_, run, step, number)
     return _end(journal, run, memory, "failed", f"not done in {round_.crew.settings.steps} steps")
 
 
 async def _choose(
     journal: Journal, round_: Round, run: SubtaskRun, memory: ShortTermMemory, number: int
 ) -> Choice:
-    before = round_.before(run.subtask)
-    seen = [step for other in before.runs.values() for step in other.steps]
-    known = Known(
-        texts=[
-            round_.crew.task,
-            round_.crew.notes,
-            *(step.observation for step in seen),
-            *(step.observation for step in round_.earlier.done),
-        ],
-        steps=run.steps,
-        effects=Effects(done=[*round_.earlier.done, *(step for step in seen if step.effect and step.ok)]),
+    moment = Moment(
+        run=run,
+        trajectory=round_.before(run.subtask),
+        known=round_.known(run),
+        memory=memory,
     )
-    moment = Moment(run=run, trajectory=before, known=known, memory=memory)
 
     async def place(branch: Journal, _: None) -> Choice:
         passed = await choose(branch, round_.crew, moment)
+        if passed.judged.output.left_out:
+            branch.emit(Noted(text=f"left out {', '.join(passed.judged.output.left_out)}"))
         if passed.forced:
             memory.write(branch, f"own critique of {passed.judged.shown}: {passed.judged.critique}")
         return passed.judged.output
@@ -132,19 +144,40 @@ async def _execute(
             return _refused(choice, "not done: exactly this was done before in this run")
 
     async def place(branch: Journal, _: None) -> Step:
-        observation = await round_.crew.executor.execute(branch, "call", choice.name, choice.arguments)
-        return Step(
-            tool=choice.name,
-            arguments=choice.arguments,
-            ok=observation.ok,
-            observation=observation.text,
-            effect=tool.effect == "changes",
-        )
+        return await _made(branch, round_, choice)
 
     step = await journal.branch(f"step-{number}/act", place, None)
     if step.effect and step.ok:
         effects.done.append(step)
     return step
+
+
+async def _wider(journal: Journal, round_: Round, run: SubtaskRun, step: Step, number: int) -> list[Step]:
+    """Make a search that found nothing once more without the bound that the task does not set."""
+    arguments = wider(step, round_.known(run))
+    if arguments is None:
+        return []
+    choice = Choice(name=step.tool, arguments=arguments, thought="Nothing was found, so I search wider.")
+    if any(old.call == format_call(choice.name, arguments) for old in run.steps):
+        return []
+
+    async def place(branch: Journal, _: None) -> Step:
+        return await _made(branch, round_, choice)
+
+    return [await journal.branch(f"step-{number}/wider", place, None)]
+
+
+async def _made(journal: Journal, round_: Round, choice: Choice) -> Step:
+    """Execute a call and return it with its observation."""
+    observation = await round_.crew.executor.execute(journal, "call", choice.name, choice.arguments)
+    return Step(
+        tool=choice.name,
+        arguments=choice.arguments,
+        thought=choice.thought,
+        ok=observation.ok,
+        observation=observation.text,
+        effect=round_.crew.executor.tools[choice.name].effect == "changes",
+    )
 
 
 async def _turn(round_: Round, subtask: Subtask) -> None:
@@ -164,9 +197,7 @@ def _is_repeat(run: SubtaskRun, step: Step) -> bool:
     return any(old.call == step.call and old.observation == step.observation for old in run.steps)
 
 
-def _end(
-    journal: Journal, run: SubtaskRun, memory: ShortTermMemory, status: str, result: str
-) -> None:
+def _end(journal: Journal, run: SubtaskRun, memory: ShortTermMemory, status: str, result: str) -> None:
     """Finish a subtask; short-term memory is cleared by success and by nothing else."""
     run.status = "succeeded" if status == "succeeded" else "failed"
     run.result = result
@@ -175,6 +206,13 @@ def _end(
     journal.emit(SubtaskFinished(id=run.subtask.id, status=run.status, result=result))
 
 
-def all_steps(trajectory: Trajectory) -> Sequence[Step]:
-    """Return every step of a round in plan order."""
-    return [step for run in trajectory.runs.values() for step in run.steps]
+def _give_up(journal: Journal, run: SubtaskRun, memory: ShortTermMemory, why: str) -> None:
+    """End a subtask whose agent has no further call to offer.
+
+    Where its last call did its work there may just be nothing left to do: the results stand, and the
+    answer agent judges them.
+    """
+    last = run.steps[-1] if run.steps else None
+    if last is not None and last.ok and not last.empty:
+        return _end(journal, run, memory, "succeeded", f"no further step after {last.call}")
+    return _end(journal, run, memory, "failed", why)

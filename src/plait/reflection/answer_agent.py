@@ -30,7 +30,7 @@ async def write_answer(journal: Journal, crew: Crew, trajectory: Trajectory) -> 
     specs = await crew.candidates(journal, crew.task)
 
     def request(feedback: Feedback | None) -> Request:
-        prompt = crew.wording.answer(crew.task, trajectory, feedback, gate.enabled)
+        prompt = crew.wording.answer(crew.told_task, trajectory, feedback, gate.enabled)
         return crew.answer.request(crew.messages(specs, prompt), form, next_attempt(feedback))
 
     async def read(reply: Reply) -> Judged[Any]:

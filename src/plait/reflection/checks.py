@@ -7,12 +7,25 @@ failed or was answered is not repeated, an effect is not done twice.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from plait.models.callform import format_call
+from plait.reflection.dates import unquoted
 from plait.reflection.trajectory import Effects, Step
+from plait.tools.tool import Tool
 
+ANSWERED = "this very call was made before and its result is above: use it now, or call done"
+
+_TIME_WORDS = re.compile(
+    r"\b(\d{4}-\d{2}|days?|weeks?|months?|years?|hours?|today|tonight|tomorrow|yesterday|future|upcoming|"
+    r"next|past|overdue|due|ago|since|until|recent|before|after|morning|afternoon|evening)\b",
+    re.IGNORECASE,
+)
+_AHEAD = re.compile(r"\b(next|future|upcoming|coming)\b", re.IGNORECASE)
+_UPPER = re.compile(r"max|end|until|before|_to$", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(^|_)id$", re.IGNORECASE)
+_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ADDRESS = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 
 
@@ -20,16 +33,22 @@ _ADDRESS = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 class Known:
     """What a call may draw on."""
 
+    task: str
     texts: Sequence[str]
-    """Task, notes and all observations so far."""
+    """Task and all observations so far."""
+    notes: str
+    """Facts that come with the tools."""
+    dates: Mapping[str, date]
+    """Dates that the task names, by their words."""
     steps: Sequence[Step]
     """Steps of this subtask."""
     effects: Effects
 
 
-def call_problems(name: str, arguments: Mapping[str, Any], known: Known) -> list[str]:
+def call_problems(tool: Tool, arguments: Mapping[str, Any], known: Known) -> list[str]:
     """Return what is wrong with a call, in words for the agent; empty where nothing is."""
-    return [*_repeated(name, arguments, known), *_made_up(arguments, known)]
+    problems = [*_repeated(tool.name, arguments, known), *_made_up(tool, arguments, known)]
+    return [*problems, *_wrong_dates(tool, arguments, known)]
 
 
 def done_problems(known: Known) -> list[str]:
@@ -43,24 +62,105 @@ def done_problems(known: Known) -> list[str]:
     return []
 
 
+def mended(tool: Tool, arguments: Mapping[str, Any], known: Known) -> tuple[dict[str, Any], list[str]]:
+    """Leave out what a search must not be narrowed by, and say what; effects are never touched.
+
+    Left out are empty texts, words that fit everything the tool can find, a date given as words, and
+    dates where the task names no time.
+    """
+    required = tool.parameters.get("required", ())
+    if tool.effect != "reads":
+        return dict(arguments), []
+    timeless = not known.dates and not _TIME_WORDS.search(unquoted(known.task))
+    kept: dict[str, Any] = {}
+    left_out: list[str] = []
+    for name, value in arguments.items():
+        needless = (
+            value == ""
+            or (_is_dated(value) and timeless)
+            or (_is_words(value) and (_fits_everything(tool, value) or _only_dates(value, known.dates)))
+        )
+        if needless and name not in required:
+            left_out.append(f"{name}={value!r}")
+        else:
+            kept[name] = value
+    return (kept, left_out) if kept else (dict(arguments), [])
+
+
+def wider(step: Step, known: Known) -> dict[str, Any] | None:
+    """Return the arguments with which a search that found nothing is made once more, or None.
+
+    Only a bound in time that the task does not set is given up: for what is next or in the future the
+    upper one.
+    """
+    if known.dates or not _AHEAD.search(unquoted(known.task)):
+        return None
+    less = {name: v for name, v in step.arguments.items() if not (_is_dated(v) and _UPPER.search(name))}
+    return less if less and len(less) < len(step.arguments) else None
+
+
 def _repeated(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     call = format_call(name, arguments)
-    same = [step for step in known.steps if step.call == call]
-    if any(not step.ok for step in same):
+    same = next((step for step in known.steps if step.call == call), None)
+    if same is not None and not same.ok:
         yield "this very call failed before: change it, or use another tool"
-    elif same:
-        yield "this very call was made before and its result is above: go on from there, or call done"
+    elif same is not None and same.empty:
+        yield "this very call was made before and found nothing: search with other or fewer words"
+    elif same is not None:
+        yield ANSWERED
     elif known.effects.has(call):
         yield "this was done already and must not be done twice: go on, or call done"
 
 
-def _made_up(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
-    haystack = "\n".join(known.texts).lower()
+def _made_up(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
+    """Find values that must come from somewhere and do not.
+
+    Identifiers and addresses always; of a call that only reads also what it looks for. The text of an
+    effect may be the agent's own.
+    """
+    haystack = "\n".join([*known.texts, known.notes]).lower()
     for name, value in arguments.items():
+        if "enum" in tool.parameters.get("properties", {}).get(name, {}):
+            continue
         for text in _strings(value):
             must_be_known = _IDENTIFIER.search(name) or _ADDRESS.match(text)
             if must_be_known and text.lower() not in haystack:
                 yield f"{name} {text!r} is in no result and not in the task: look it up first"
+            elif tool.effect == "reads" and any(word not in haystack for word in _words(text)):
+                yield f"{name} {text!r} is not in the task and in no result: use words of the task"
+
+
+def _wrong_dates(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
+    """Find a search for another day than the one that the task names."""
+    days = [day for value in arguments.values() if _is_dated(value) for day in _ISO_DAY.findall(value)]
+    texts = "\n".join(known.texts)
+    if tool.effect == "reads" and known.dates and days and not any(day in texts for day in days):
+        facts = "; ".join(f"{words} is {day.isoformat()}" for words, day in known.dates.items())
+        yield f"{days[0]} is not a date of the task: {facts}"
+
+
+def _is_dated(value: Any) -> bool:
+    return isinstance(value, str) and _ISO_DAY.match(value) is not None
+
+
+def _only_dates(value: str, dates: Mapping[str, date]) -> bool:
+    """Whether a text says nothing but a date."""
+    lowered = value.lower().strip()
+    return any(lowered in (words.lower(), day.isoformat()) for words, day in dates.items())
+
+
+def _fits_everything(tool: Tool, text: str) -> bool:
+    """Whether words only say what the tool is about: `meeting` in a search for meetings."""
+    words = _words(text)
+    return bool(words) and all(word in tool.description.lower() for word in words)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z]{3,}", text.lower())
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, str) and any(character.isalpha() for character in value)
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -4,7 +4,8 @@ Knows nothing of rounds or of the order of work.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, cast
 
 from plait.agents.agent import Agent
@@ -12,6 +13,7 @@ from plait.journal import JSON, Journal, JSONObject
 from plait.models.callform import CallSpec
 from plait.models.embeddings import Embedder
 from plait.models.protocol import Message
+from plait.reflection.dates import dates_text, named_dates
 from plait.reflection.settings import ReflectionSettings
 from plait.reflection.wording import Wording
 from plait.tools.executor import Executor
@@ -21,6 +23,8 @@ from plait.verdict import Check
 
 CANDIDATES = 32
 """Tools in one prompt at most; with more, those nearest to the task or the subtask."""
+CHOICES = 16
+"""Tools that one reply may call at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,20 +48,50 @@ class Crew:
     """The user's own oracle for answers."""
 
     async def candidates(self, journal: Journal, text: str) -> Sequence[CallSpec]:
-        """Return the tools to offer for `text`: all, or the nearest where there are many."""
+        """Return the tools to describe in a prompt: all, or the nearest to `text` where there are many."""
+        return await self._nearest(journal, "candidates", text, CANDIDATES)
+
+    async def choices(self, journal: Journal, text: str) -> Sequence[CallSpec]:
+        """Return the tools that a reply may call: the nearest to `text`, in the toolset's order.
+
+        Fewer than are described, at no cost: the prompt stays the same, only the grammar is narrower.
+        """
+        return await self._nearest(journal, "choices", text, CHOICES)
+
+    async def _nearest(self, journal: Journal, name: str, text: str, limit: int) -> Sequence[CallSpec]:
         tools = self.tools
-        if self.embedder is not None and len(tools) > CANDIDATES:
+        if self.embedder is not None and len(tools) > limit:
             embedder = self.embedder
 
             async def choose(_: JSONObject) -> JSON:
-                return [tool.name for tool in await nearest(tools, text, embedder, CANDIDATES)]
+                return [tool.name for tool in await nearest(tools, text, embedder, limit)]
 
-            names = cast("list[str]", await journal.call("candidates", choose, {"text": text}))
+            names = cast("list[str]", await journal.call(name, choose, {"text": text}))
             tools = [tool for tool in tools if tool.name in names]
         return [
             CallSpec(name=tool.name, description=tool.description, parameters=tool.parameters)
             for tool in tools
         ]
+
+    def at_round(self, number: int) -> "Crew":
+        """Return the crew of a later round: drawn from other seeds, so that it does not repeat itself."""
+        return replace(
+            self,
+            planner=self.planner.at_round(number),
+            tool=self.tool.at_round(number),
+            answer=self.answer.at_round(number),
+        )
+
+    @property
+    def dates(self) -> Mapping[str, date]:
+        """The dates that the task names, by their words."""
+        return named_dates(self.task, self.notes)
+
+    @property
+    def told_task(self) -> str:
+        """The task as agents are told it: with its dates worked out."""
+        facts = dates_text(self.dates)
+        return f"{self.task}\n{facts}" if facts else self.task
 
     def messages(self, specs: Sequence[CallSpec], prompt: str) -> list[Message]:
         """Return the whole prompt of one call; the tools come first, equal for all agents."""

@@ -13,7 +13,7 @@ from plait.errors import ReplyError
 MAXIMUM_SUBTASKS = 8
 
 _LINE = re.compile(r"^[-*# ]*(?P<id>\d{1,3})[.):]\s+(?P<goal>\S.*)$")
-_AFTER = re.compile(r"\s*\(after\s+\d+(?:\s*(?:,|and)\s*\d+)*\)\s*\.?$", re.IGNORECASE)
+_AFTER = re.compile(r"\s*\((?:independent|after\s+\d+(?:\s*(?:,|and)\s*\d+)*)\)\s*\.?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,20 +39,25 @@ class Plan:
         ]
 
 
-PLAN_LINE = r'[1-9] ". " [^\x00-\x20\x7F] [^\x00-\x1F\x7F]{1,240}'
-"""GBNF of one line of a plan: its number, its goal, and `(after 1, 2)` where it needs others."""
+PLAN_LINE = (
+    r'[1-9] ". " [^\x00-\x20(\x7F] [^\x00-\x1F(\x7F]{1,240} (" (independent)" | " (after " [1-9] ")")?'
+)
+"""GBNF of one line of a plan: its number, its goal without brackets, and what it comes after."""
 
 
 def read_plan(text: str) -> Plan:
     """Read a plan written as numbered lines, and put it in topological order.
 
-    A line is `2. goal (after 1)`; lines of another form are passed over. The planner's own order
-    stays where dependencies leave it free.
+    A line is `2. goal`, and depends on the line before it; `(after 1)` at its end names others, and
+    `(independent)` says that it needs none. Lines of another form are passed over.
 
     Raises:
         ReplyError: no subtask, too many, an id twice, a dependency on an unknown id, or a cycle.
     """
-    subtasks = [_subtask(match) for line in text.splitlines() if (match := _LINE.match(line.strip()))]
+    subtasks: list[Subtask] = []
+    for line in text.splitlines():
+        if match := _LINE.match(line.strip()):
+            subtasks.append(_subtask(match, before=subtasks[-1].id if subtasks else None))
     if not subtasks:
         raise ReplyError("the plan has no subtask: write numbered lines such as `1. goal`")
     if len(subtasks) > MAXIMUM_SUBTASKS:
@@ -61,16 +66,19 @@ def read_plan(text: str) -> Plan:
     for subtask in subtasks:
         if ids.count(subtask.id) > 1:
             raise ReplyError(f"two subtasks have the number {subtask.id}")
+        if [other.goal.lower() for other in subtasks].count(subtask.goal.lower()) > 1:
+            raise ReplyError(f"two subtasks say the same: {subtask.goal}")
         for other in subtask.depends_on:
             if other not in ids:
                 raise ReplyError(f"subtask {subtask.id} is after {other}, which is no subtask")
     return Plan(subtasks=_sorted(subtasks))
 
 
-def _subtask(match: re.Match[str]) -> Subtask:
-    goal, after = match["goal"].strip(), _AFTER.search(match["goal"])
-    needs = re.findall(r"\d+", after[0]) if after else []
-    if after:
+def _subtask(match: re.Match[str], before: str | None) -> Subtask:
+    goal = match["goal"].strip()
+    needs = [before] if before is not None else []
+    if after := _AFTER.search(goal):
+        needs = re.findall(r"\d+", after[0])
         goal = goal[: after.start()].strip() or goal
     return Subtask(id=str(int(match["id"])), goal=goal, depends_on=tuple(dict.fromkeys(needs)))
 

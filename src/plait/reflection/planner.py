@@ -37,9 +37,7 @@ async def make_plan(journal: Journal, crew: Crew, lessons: Sequence[str], number
     async def read(reply: Reply) -> Judged[Plan]:
         remarked = split_remarks(reply.text)
         plan = read_plan(remarked.body)
-        return Judged(
-            output=plan, shown=plan.as_json(), critique=remarked.critique, score=remarked.score
-        )
+        return Judged(output=plan, shown=plan.as_json(), critique=remarked.critique, score=remarked.score)
 
     passed = await through_gate(journal, Role(agent=crew.planner, gate=gate, request=request, read=read))
     journal.emit(PlanMade(round=number, subtasks=passed.judged.output.as_json()))

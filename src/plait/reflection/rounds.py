@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from plait.errors import ReplyError
-from plait.events import RoundFinished, RoundStarted
+from plait.events import LoopBroken, RoundFinished, RoundStarted
 from plait.journal import JSON, Journal, JSONObject
 from plait.reflection.act import act
 from plait.reflection.answer_agent import write_answer
@@ -44,14 +44,19 @@ class Progress:
 async def solve_in_rounds(journal: Journal, crew: Crew, progress: Progress) -> None:
     """Solve the crew's task; the outcome is in `progress`, also when an error ends it early."""
     memory = LongTermMemory(enabled=crew.settings.long_term)
+    failures: list[str] = []
     for number in range(1, crew.settings.rounds + 1):
 
         async def one(branch: Journal, _: None, number: int = number) -> str | None:
-            return await _round(branch, crew, progress, memory.entries, number)
+            return await _round(branch, crew.at_round(number), progress, memory.entries, number)
 
         failure = await journal.branch(f"round-{number}", one, None)
         if failure is None:
             break
+        if failure in failures:
+            journal.emit(LoopBroken(call=f"round {number}", times=failures.count(failure) + 1))
+            break
+        failures.append(failure)
         memory.write(journal, failure)
     memory.clear(journal)
 

@@ -12,7 +12,7 @@ from plait.errors import ReplyError
 from plait.journal import Journal
 from plait.models.callform import CallSpec, ParsedReply, call_grammar, format_call, parse_call
 from plait.models.protocol import Form, FunctionCalling, Grammar, Reply, Request
-from plait.reflection.checks import Known, call_problems, done_problems
+from plait.reflection.checks import ANSWERED, Known, call_problems, done_problems, mended
 from plait.reflection.crew import Crew
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.trajectory import SubtaskRun, Trajectory
@@ -41,6 +41,9 @@ class Choice:
 
     name: str
     arguments: Mapping[str, Any]
+    thought: str = ""
+    left_out: Sequence[str] = ()
+    """Arguments that a check left out, as `name=value`."""
 
     @property
     def done(self) -> bool:
@@ -65,37 +68,54 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
         ReplyError: no try gave a call that can be made.
     """
     offered = await crew.candidates(journal, moment.run.subtask.goal)
-    specs = [*offered, DONE]
+    specs = [*await crew.choices(journal, moment.run.subtask.goal), DONE]
     gate = crew.settings.tool
-    form = _form(specs, crew.settings.function_calling, gate.enabled)
 
     def request(feedback: Feedback | None) -> Request:
+        offer = _without_answered(specs, feedback)
+        form = _form(offer, crew.settings.function_calling, gate.enabled)
         hints = Hints(moment.memory.entries, feedback)
-        prompt = crew.wording.tool(crew.task, moment.run, moment.trajectory, hints, gate.enabled)
+        prompt = crew.wording.tool(crew.told_task, moment.run, moment.trajectory, hints, gate.enabled)
         return crew.tool.request(crew.messages(offered, prompt), form, next_attempt(feedback))
 
     async def read(reply: Reply) -> Judged[Choice]:
         parsed = _parse(reply, specs, crew.settings.function_calling)
-        choice = Choice(name=parsed.call.name, arguments=parsed.call.arguments)
-        if choice.done:
-            problems = done_problems(moment.known)
-        else:
-            problems = call_problems(choice.name, choice.arguments, moment.known)
+        choice, problems = _checked(crew, parsed, moment.known)
         return Judged(
             output=choice,
             shown=format_call(choice.name, choice.arguments),
             critique=parsed.critique,
             score=parsed.score,
             problems=problems,
+            fatal=bool(problems) and not choice.done,
         )
 
     return await through_gate(journal, Role(agent=crew.tool, gate=gate, request=request, read=read))
 
 
+def _checked(crew: Crew, parsed: ParsedReply, known: Known) -> tuple[Choice, list[str]]:
+    """Return the call, mended where that needs no model, and what is still wrong with it."""
+    name, arguments = parsed.call.name, parsed.call.arguments
+    if name == DONE.name:
+        choice = Choice(name=name, arguments=arguments, thought=parsed.thought)
+        return choice, done_problems(known)
+    tool = crew.executor.tools[name]
+    kept, left_out = mended(tool, arguments, known)
+    choice = Choice(name=name, arguments=kept, thought=parsed.thought, left_out=tuple(left_out))
+    return choice, call_problems(tool, kept, known)
+
+
+def _without_answered(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[CallSpec]:
+    """Leave out the tool whose answered call was just chosen again: its result is there to be used."""
+    if feedback is None or ANSWERED not in feedback.problems:
+        return specs
+    return [spec for spec in specs if not str(feedback.shown).startswith(f"{spec.name}(")]
+
+
 def _form(specs: Sequence[CallSpec], function_calling: bool, gated: bool) -> Form:
     if function_calling:
         return FunctionCalling(tools=[_function(spec, gated) for spec in specs])
-    return Grammar(gbnf=call_grammar(specs, critique=gated, score=gated))
+    return Grammar(gbnf=call_grammar(specs, critique=gated, score=gated, thought=True))
 
 
 def _function(spec: CallSpec, gated: bool) -> dict[str, Any]:

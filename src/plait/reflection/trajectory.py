@@ -16,7 +16,9 @@ SHOWN_CHARACTERS = 10_000
 OLD_CHARACTERS = 500
 """Of an older result where there are too many."""
 
-_EMPTY = re.compile(r"\s*(\[\]|\{\}|none|null|nothing|no \w+( \w+)? (was |were )?(found|match\w*))?\W*$", re.IGNORECASE)
+_EMPTY = re.compile(
+    r"\s*(\[\]|\{\}|none|null|nothing|no \w+( \w+)? (was |were )?(found|match\w*))?\W*$", re.IGNORECASE
+)
 
 SubtaskStatus = Literal["todo", "succeeded", "failed", "skipped"]
 
@@ -30,8 +32,7 @@ class Step:
     ok: bool
     observation: str
     effect: bool
-    critique: str = ""
-    score: float | None = None
+    thought: str = ""
 
     @property
     def empty(self) -> bool:
@@ -95,5 +96,6 @@ def shown(steps: Sequence[Step]) -> str:
         if whole > SHOWN_CHARACTERS and step is not steps[-1] and len(text) > OLD_CHARACTERS:
             whole -= len(text) - OLD_CHARACTERS
             text = f"{text[:OLD_CHARACTERS]}\n[cut: make the call again to see all]"
-        lines.append(f"{step.call}\n<result>\n{text}\n</result>")
+        thought = f"# thought: {step.thought}\n" if step.thought else ""
+        lines.append(f"{thought}{step.call}\n<result>\n{text}\n</result>")
     return "\n".join(lines)

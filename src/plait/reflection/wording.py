@@ -14,6 +14,8 @@ from plait.reflection.plan import Plan
 from plait.reflection.trajectory import SubtaskRun, Trajectory, shown
 
 PACKAGE = "plait.reflection"
+REPLY_CHARACTERS = 600
+"""Of a refused reply at most this much is shown again."""
 
 
 class Wording:
@@ -30,13 +32,18 @@ class Wording:
 
     def shared(self, notes: str, tools: Sequence[CallSpec]) -> str:
         """Return what all agents are told first: facts and tools."""
-        return fill(self._load("shared"), notes=notes, tools="\n".join(signature(tool, details=True) for tool in tools))
+        return fill(
+            self._load("shared"),
+            notes=notes,
+            tools="\n".join(signature(tool, details=True) for tool in tools),
+        )
 
     def planner(self, task: str, lessons: Sequence[str], feedback: Feedback | None, gated: bool) -> str:
         """Return the planner's prompt; `lessons` is long-term memory."""
         return fill(
             self._load("planner"),
             criteria=self._criteria("planner_criteria", gated),
+            remarks="\n" + self._load("planner_remarks") if gated else "",
             task=task,
             lessons=_lessons(lessons),
             feedback=revision(feedback),
@@ -44,13 +51,18 @@ class Wording:
 
     def tool(self, task: str, now: SubtaskRun, before: Trajectory, hints: "Hints", gated: bool) -> str:
         """Return the tool agent's prompt for the next call of subtask `now`."""
+        remarks = ["", "", ""]
+        if gated:
+            remarks = self._load("tool_remarks").split("\n\n")
         return fill(
             self._load("tool"),
             criteria=self._criteria("tool_criteria", gated),
+            searched=_lead(remarks[0]),
+            returned=_lead(remarks[1]),
+            ended=_lead(remarks[2]),
             task=task,
-            plan=plan_text(before.plan),
+            subtask=_subtask(now, before),
             results=_results(now, before),
-            subtask=f"{now.subtask.id}: {now.subtask.goal}",
             steps=shown(now.steps) + "\n" if now.steps else "",
             failures=_failures(hints.failures),
             feedback=revision(hints.feedback),
@@ -61,6 +73,7 @@ class Wording:
         return fill(
             self._load("answer"),
             criteria=self._criteria("answer_criteria", gated),
+            remarks="\n" + self._load("answer_remarks") if gated else "",
             task=task,
             trajectory=trajectory_text(trajectory),
             feedback=revision(feedback),
@@ -73,6 +86,13 @@ class Hints:
     def __init__(self, failures: Sequence[str], feedback: Feedback | None) -> None:
         self.failures = failures
         self.feedback = feedback
+
+
+def _subtask(now: SubtaskRun, before: Trajectory) -> str:
+    """Return the plan and which of its lines is worked on; for a plan of one line just that."""
+    if len(before.plan.subtasks) == 1:
+        return f"\n# Subtask: {now.subtask.goal}\n"
+    return f"\n# Plan\n{plan_text(before.plan)}\n\n# Work on {now.subtask.id}: {now.subtask.goal}\n"
 
 
 def plan_text(plan: Plan) -> str:
@@ -94,8 +114,13 @@ def revision(feedback: Feedback | None) -> str:
     """Return the last try with what was wrong with it; empty on the first try."""
     if feedback is None:
         return ""
-    wrong = "; ".join(feedback.problems) or f"{feedback.critique} (score {feedback.score})"
-    return f"\nYour last reply was not accepted:\n{feedback.reply.strip()[:600]}\nWhat is wrong: {wrong}\nWrite a better one.\n"
+    wrong = "; ".join(feedback.problems) or feedback.critique or "its score is too low"
+    reply = feedback.reply.strip().partition("\n# critique")[0][:REPLY_CHARACTERS]
+    return f"\nYour last reply was not accepted: {reply}\nWhat is wrong: {wrong}\nWrite another one.\n"
+
+
+def _lead(line: str) -> str:
+    return f"\n{line}" if line else ""
 
 
 def _lessons(lessons: Sequence[str]) -> str:
@@ -118,4 +143,4 @@ def _results(now: SubtaskRun, before: Trajectory) -> str:
 def _failures(failures: Sequence[str]) -> str:
     if not failures:
         return ""
-    return "Failed tries, do not repeat them:\n" + "\n".join(f"- {entry}" for entry in failures) + "\n"
+    return "# Learned so far\n" + "\n".join(f"- {entry}" for entry in failures) + "\n"

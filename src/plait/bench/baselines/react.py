@@ -21,6 +21,7 @@ from plait.models.callform import (
     signature,
 )
 from plait.models.protocol import Grammar, Message, Reply, Request
+from plait.reflection.dates import dates_text, named_dates
 from plait.reflection.tool_agent import DONE
 from plait.reflection.trajectory import OLD_CHARACTERS, SHOWN_CHARACTERS
 from plait.tools.executor import Executor
@@ -81,8 +82,11 @@ async def _think(journal: Journal, given: tuple[ReactTask, Sequence[CallSpec], S
     work, specs, history = given
     tools = "\n".join(signature(spec, details=True) for spec in specs)
     shared = fill(load(PACKAGE, "react_shared"), notes=work.notes, tools=tools)
-    prompt = fill(load(PACKAGE, "react"), task=work.task, history="\n".join(_recent(history)))
-    form = Grammar(gbnf=thought_grammar(specs))
+    facts = dates_text(named_dates(work.task, work.notes))
+    prompt = fill(
+        load(PACKAGE, "react"), task=f"{work.task}\n{facts}".strip(), history="\n".join(_recent(history))
+    )
+    form = Grammar(gbnf=call_grammar(specs, critique=False, score=False, thought=True))
 
     def request(feedback: Feedback | None) -> Request:
         error = f"\n# error in the last reply: {'; '.join(feedback.problems)}" if feedback else ""
@@ -93,10 +97,10 @@ async def _think(journal: Journal, given: tuple[ReactTask, Sequence[CallSpec], S
         return work.agent.request(messages, form, feedback.attempt + 1 if feedback else 1)
 
     async def read(reply: Reply) -> Judged[Thought]:
-        call = parse_call(reply.text, specs).call
-        thought = reply.text.partition("\n")[0].removeprefix("# thought:").strip()
-        text = f"# thought: {thought}\n{format_call(call.name, call.arguments)}"
-        return Judged(output=Thought(text=text, call=call), shown=text)
+        parsed = parse_call(reply.text, specs)
+        call = format_call(parsed.call.name, parsed.call.arguments)
+        text = f"# thought: {parsed.thought}\n{call}"
+        return Judged(output=Thought(text=text, call=parsed.call), shown=text)
 
     role = Role(agent=work.agent, gate=NO_GATE, request=request, read=read)
     return (await through_gate(journal, role)).judged.output
@@ -106,12 +110,6 @@ def _recent(history: Sequence[str]) -> list[str]:
     """Return the turns that fit an engine's context, the older ones cut short."""
     long = sum(map(len, history)) > SHOWN_CHARACTERS
     return [turn[:OLD_CHARACTERS] if long and turn is not history[-1] else turn for turn in history]
-
-
-def thought_grammar(specs: Sequence[CallSpec]) -> str:
-    """Return the grammar of a one-line thought before one call."""
-    grammar = call_grammar(specs, critique=False, score=False)
-    return grammar.replace("root ::= ", 'root ::= "# thought: " [^\\x00-\\x1F\\x7F]{1,300} "\\n" ', 1)
 
 
 async def _act(journal: Journal, given: tuple[ReactTask, Call]) -> str:
