@@ -48,7 +48,9 @@ async def test_a_command_that_does_not_read_a_long_answer_still_decides(tmp_path
     assert (await checked("true", "x" * 90_000, tmp_path)).right
 
 
-async def test_a_command_that_takes_too_long_says_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_command_that_takes_too_long_says_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(verdict, "CHECK_TIMEOUT_SECONDS", 0.05)
     said = await checked("exec sleep 30", "", tmp_path)
     assert not said.right

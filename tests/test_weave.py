@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.reflection.crew import DANA, TASK, Library, answer, done, give_back, plan, search
+from tests.support.memory_journal import Memory, MemoryJournal
 
 from plait.errors import ModelError, NeedsDecision, UserError
 from plait.events import BudgetReached
@@ -18,8 +20,10 @@ from plait.tools.approval import ApprovalPolicy
 from plait.tools.executor import Executor
 from plait.verdict import Verdict
 from plait.weave import FILE_CHARACTERS, Outcome, Workshop, run_task, task_text
-from tests.reflection.crew import DANA, TASK, Library, answer, done, give_back, plan, search
-from tests.support.memory_journal import Memory, MemoryJournal
+
+PLENTY = Limits()
+ANY_EFFECT = ApprovalPolicy(yes=True)
+LOANS = Task(text=TASK)
 
 
 class Run:
@@ -29,8 +33,8 @@ class Run:
         self,
         script: list[Answer],
         *,
-        limits: Limits = Limits(),
-        policy: ApprovalPolicy = ApprovalPolicy(yes=True),
+        limits: Limits = PLENTY,
+        policy: ApprovalPolicy = ANY_EFFECT,
         **workshop: Any,
     ) -> None:
         self.library = Library()
@@ -47,13 +51,19 @@ class Run:
             **{**given, **workshop},
         )
 
-    async def outcome(self, task: Task = Task(text=TASK)) -> Outcome:
+    async def outcome(self, task: Task = LOANS) -> Outcome:
         outcome = await run_task(MemoryJournal(self.memory), task, self.workshop)
         self.model.assert_done()
         return outcome
 
 
-GOOD: list[Answer] = [plan("1. Return that of dana"), search("dana"), give_back(DANA), done(), answer("Yes.", score=9)]
+GOOD: list[Answer] = [
+    plan("1. Return that of dana"),
+    search("dana"),
+    give_back(DANA),
+    done(),
+    answer("Yes.", score=9),
+]
 ONE_ROUND = ReflectionSettings(rounds=1)
 
 
@@ -93,7 +103,11 @@ async def test_a_budget_used_up_keeps_the_best_result_so_far() -> None:
     weak = answer("Perhaps.", score=4)
     run = Run([plan("1. Look"), done(), weak, plan("1. Look again")], limits=Limits(calls=4))
     outcome = await run.outcome()
-    assert (outcome.status, outcome.progress.answer, outcome.progress.score) == ("budget_exhausted", "Perhaps.", 4)
+    assert (outcome.status, outcome.progress.answer, outcome.progress.score) == (
+        "budget_exhausted",
+        "Perhaps.",
+        4,
+    )
 
 
 async def test_a_budget_that_just_suffices_is_no_limit() -> None:

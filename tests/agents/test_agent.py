@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.support.memory_journal import Memory, MemoryJournal
 
 from plait.agents.agent import Agent, ask, reply_from_json, reply_to_json, request_to_json
 from plait.errors import BudgetExhausted, TransientModelError
@@ -22,14 +23,13 @@ from plait.models.protocol import (
     Typed,
 )
 from plait.models.scripted import Answer, ScriptedModel, ServerError
-from tests.support.memory_journal import Memory, MemoryJournal
 
+PLENTY = Limits()
+BRIEF = Settings(max_tokens=10)
 HELLO = (Message(role="system", content="be brief"), Message(role="user", content="hello"))
 
 
-def agent(
-    script: list[Answer], *, limits: Limits = Limits(), settings: Settings = Settings(max_tokens=10)
-) -> Agent:
+def agent(script: list[Answer], *, limits: Limits = PLENTY, settings: Settings = BRIEF) -> Agent:
     return Agent(
         role="tester",
         strand="tests",
@@ -124,9 +124,7 @@ def test_a_reply_survives_the_record() -> None:
     reply = Reply(
         text="",
         finish="tool_calls",
-        usage=TokenUsage(
-            input_tokens=9, cached_input_tokens=4, output_tokens=2, seconds=0.5, usd=0.01
-        ),
+        usage=TokenUsage(input_tokens=9, cached_input_tokens=4, output_tokens=2, seconds=0.5, usd=0.01),
         tool_calls=(ToolCall(name="look", arguments={"where": ["here", 1]}),),
     )
     assert reply_from_json(json.loads(json.dumps(reply_to_json(reply)))) == reply

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.support.memory_journal import Memory, MemoryJournal
 
 from plait.agents.agent import Agent
 from plait.agents.gate import Feedback, GateSettings, Judged, Passed, Role, next_attempt, through_gate
@@ -12,7 +13,6 @@ from plait.events import Gated
 from plait.models.budget import Budget, Limits
 from plait.models.protocol import Message, Reply, Request, Settings, Text
 from plait.models.scripted import Answer, CutAtLimit, ScriptedModel, prompt
-from tests.support.memory_journal import Memory, MemoryJournal
 
 
 def said(output: Any, score: float | None = None, **more: Any) -> str:

@@ -1,9 +1,9 @@
 """Remarks: critique and score at the end of a reply, read and held by a grammar."""
 
 import pytest
+from tests.support.gbnf import accepts
 
 from plait.agents.remarks import MAX_CRITIQUE, lines_grammar, split_remarks
-from tests.support.gbnf import accepts
 
 LINE = "[a-z]{1,9}"
 
@@ -21,7 +21,9 @@ def test_a_score_is_read_however_it_is_decorated(remark: str) -> None:
     assert (remarked.body, remarked.score) == ("one", 7.0)
 
 
-@pytest.mark.parametrize(("text", "score"), [("0", 0.0), ("10", 10.0), ("10.1", None), ("11", None), ("high", None)])
+@pytest.mark.parametrize(
+    ("text", "score"), [("0", 0.0), ("10", 10.0), ("10.1", None), ("11", None), ("high", None)]
+)
 def test_a_score_is_between_0_and_10_or_none(text: str, score: float | None) -> None:
     assert split_remarks(f"one\n# score: {text}").score == score
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.support.memory_journal import Memory, MemoryJournal
+
 from plait.agents.agent import Agent
 from plait.errors import ToolError
 from plait.events import SubtaskFinished
@@ -22,8 +24,8 @@ from plait.tools.executor import Executor
 from plait.tools.functions import from_function, tool
 from plait.tools.tool import Tool
 from plait.verdict import Check
-from tests.support.memory_journal import Memory, MemoryJournal
 
+DEFAULT = ReflectionSettings()
 TASK = "Return the loans of dana and omar, then mira, lena and nobody."
 DANA, OMAR, MIRA = "77000417", "77000398", "77000555"
 
@@ -115,7 +117,7 @@ class Stage:
         planner: Script = (),
         tool: Script = (),
         answer: Script = (),
-        settings: ReflectionSettings = ReflectionSettings(),
+        settings: ReflectionSettings = DEFAULT,
         tools: Sequence[Tool] | None = None,
         task: str = TASK,
         returns: Mapping[str, Any] | None = None,
@@ -132,16 +134,20 @@ class Stage:
             for role, script in (("planner", planner), ("tool", tool), ("answer", answer))
         }
         budget = Budget(Limits())
-        agents = {
-            role: Agent(role=role, strand="reflection", model=model, budget=budget, settings=Settings(seed=0))
-            for role, model in self.models.items()
-        }
+
+        def agent(role: str) -> Agent:
+            seeded = Settings(seed=0)
+            model = self.models[role]
+            return Agent(role=role, strand="reflection", model=model, budget=budget, settings=seeded)
+
         self.crew = Crew(
             task=task,
             notes="",
             tools=tools,
             executor=Executor(tools, ApprovalPolicy(yes=True)),
-            **agents,
+            planner=agent("planner"),
+            tool=agent("tool"),
+            answer=agent("answer"),
             settings=settings,
             wording=MarkedWording(prompts),
             returns=returns,

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from tests.reflection.crew import DANA, MIRA, OMAR, Stage, at, call, done, give_back, search
 
 from plait.errors import ToolError
 from plait.events import SubtaskFinished, SubtaskStarted
@@ -10,7 +11,6 @@ from plait.models.protocol import Request
 from plait.reflection.settings import ReflectionSettings
 from plait.reflection.trajectory import Effects, Step
 from plait.tools.functions import from_function, tool
-from tests.reflection.crew import DANA, MIRA, OMAR, Stage, at, call, done, give_back, search
 
 WITHOUT_GATE = ReflectionSettings().without(["tool-gate"])
 
@@ -74,7 +74,9 @@ async def test_results_pass_on_along_the_chain() -> None:
 
 async def test_after_a_failure_dependents_are_skipped_and_others_go_on() -> None:
     stage = Stage(tool=[at(1, "?"), at(1, "?!"), at(1, "?!?"), at(3, done())])
-    trajectory = await stage.act("1. Find", "2. Return (after 1)", "3. Look (independent)", "4. Tell (after 2)")
+    trajectory = await stage.act(
+        "1. Find", "2. Return (after 1)", "3. Look (independent)", "4. Tell (after 2)"
+    )
     assert stage.endings == {"1": "failed", "2": "skipped", "3": "succeeded", "4": "skipped"}
     assert trajectory.failed
     assert [event.id for event in stage.memory.of(SubtaskStarted)] == ["1", "3"]
@@ -108,7 +110,13 @@ async def test_effects_keep_the_plans_order_whoever_is_ready_first() -> None:
 
 async def test_effects_of_a_subtask_wait_for_the_reads_of_those_before() -> None:
     stage = Stage(
-        tool=[at(1, search("dana")), at(1, done()), at(2, search("omar")), at(2, give_back(OMAR)), at(2, done())]
+        tool=[
+            at(1, search("dana")),
+            at(1, done()),
+            at(2, search("omar")),
+            at(2, give_back(OMAR)),
+            at(2, done()),
+        ]
     )
     await stage.act("1. Look for dana", "2. Return that of omar (independent)")
     assert stage.calls.index("search dana") < stage.calls.index(f"return {OMAR}")
@@ -149,7 +157,9 @@ async def test_the_same_effect_of_two_subtasks_at_once_is_done_once() -> None:
 
 
 async def test_an_effect_of_an_earlier_round_is_known_and_not_done_again() -> None:
-    before = Step(tool="return_loan", arguments={"loan_id": DANA}, ok=True, observation="Returned.", effect=True)
+    before = Step(
+        tool="return_loan", arguments={"loan_id": DANA}, ok=True, observation="Returned.", effect=True
+    )
     effects = Effects(done=[before])
     stage = Stage(tool=[search("dana"), give_back(DANA), done("it was returned before")])
     await stage.act("1. Return that of dana", effects=effects)
@@ -189,7 +199,9 @@ async def test_a_subtask_ends_at_its_limit_of_steps() -> None:
 
 
 @pytest.mark.parametrize("settings", [ReflectionSettings(), WITHOUT_GATE])
-async def test_a_loop_of_the_same_call_is_broken_without_running_it_again(settings: ReflectionSettings) -> None:
+async def test_a_loop_of_the_same_call_is_broken_without_running_it_again(
+    settings: ReflectionSettings,
+) -> None:
     again = search("dana")
     stage = Stage(tool=[again, again, again], settings=settings)
     await stage.act("1. Look for dana")
@@ -220,3 +232,22 @@ async def test_steps_and_calls_have_places_that_follow_the_plan() -> None:
         "run/subtask-1/step-2/try-1",
         "run/subtask-2/step-1/try-1",
     }
+
+
+async def test_a_search_that_found_nothing_is_made_wider_without_asking_the_model() -> None:
+    seen: list[str] = []
+
+    @tool(effect="reads")
+    async def search_events(who: str, time_max: str = "") -> str:
+        """Find what is on."""
+        seen.append(f"{who} {time_max}".strip())
+        return "[]" if time_max else "a talk of dana"
+
+    stage = Stage(
+        task="Find the next talk of dana",
+        tools=[from_function(search_events, source="tests")],
+        tool=[call('search_events(who="dana", time_max="2023-12-18")'), done("found it")],
+    )
+    await stage.act("1. Find the next talk of dana")
+    assert seen == ["dana 2023-12-18", "dana"]
+    assert "a talk of dana" in stage.prompts("tool")[1]

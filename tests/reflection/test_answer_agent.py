@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from tests.reflection.crew import DANA, TASK, Script, Stage, answer
+from tests.support.gbnf import accepts
 
 from plait.agents.gate import Passed
 from plait.errors import ReplyError
@@ -14,8 +16,6 @@ from plait.reflection.answer_agent import write_answer
 from plait.reflection.plan import read_plan
 from plait.reflection.settings import ReflectionSettings
 from plait.reflection.trajectory import Step, Trajectory
-from tests.reflection.crew import DANA, TASK, Script, Stage, answer
-from tests.support.gbnf import accepts
 
 COUNT = {"type": "object", "properties": {"loans": {"type": "integer"}}, "required": ["loans"]}
 
@@ -45,7 +45,14 @@ async def test_the_whole_trajectory_is_shown_with_how_each_subtask_ended() -> No
     passed = await written(stage)
     assert (passed.judged.output, passed.judged.score) == ("Dana has one loan.", 10)
     [prompt] = stage.prompts("answer")
-    parts = (TASK, "Find the loans of dana", 'search_loans(who="dana")', DANA, "dana has one loan", "the desk is closed")
+    parts = (
+        TASK,
+        "Find the loans of dana",
+        'search_loans(who="dana")',
+        DANA,
+        "dana has one loan",
+        "the desk is closed",
+    )
     for part in parts:
         assert part in prompt
 
@@ -58,7 +65,9 @@ async def test_a_weak_answer_is_not_revised_in_place(score: float | None, verdic
     assert len(stage.prompts("answer")) == 1
 
 
-@pytest.mark.parametrize("unusable", ["", "# critique: nothing to say\n# score: 10", CutAtLimit(text="and on")])
+@pytest.mark.parametrize(
+    "unusable", ["", "# critique: nothing to say\n# score: 10", CutAtLimit(text="and on")]
+)
 async def test_what_is_no_answer_is_asked_again(unusable: Any) -> None:
     stage = Stage(answer=[unusable, answer("One.")])
     passed = await written(stage)
@@ -74,7 +83,9 @@ async def test_an_answer_of_a_type_is_json_under_its_schema() -> None:
     assert set(form.schema["properties"]) == {"output", "critique", "score"}
 
 
-@pytest.mark.parametrize("wrong", [HalfJson(text=typed({"loans": 1})), WrongTypes(), typed({"loan": 1}), "one"])
+@pytest.mark.parametrize(
+    "wrong", [HalfJson(text=typed({"loans": 1})), WrongTypes(), typed({"loan": 1}), "one"]
+)
 async def test_an_answer_that_does_not_fit_its_type_is_asked_again(wrong: Any) -> None:
     stage = Stage(answer=[wrong, typed({"loans": 2})], returns=COUNT)
     assert (await written(stage)).judged.output == {"loans": 2}
@@ -87,7 +98,8 @@ async def test_an_answer_that_never_fits_fails() -> None:
 
 
 @pytest.mark.parametrize(
-    ("returns", "reply", "output"), [(None, "One.", "One."), (COUNT, '{"answer": {"loans": 1}}', {"loans": 1})]
+    ("returns", "reply", "output"),
+    [(None, "One.", "One."), (COUNT, '{"answer": {"loans": 1}}', {"loans": 1})],
 )
 async def test_without_its_gate_an_answer_has_no_remarks(returns: Any, reply: str, output: Any) -> None:
     script: Script = [reply]

@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.reflection.crew import Stage, answer, done, plan
+from tests.support.memory_journal import Memory, MemoryJournal
 
 from plait.errors import UserError
 from plait.reflection.crew import CANDIDATES, CHOICES, Crew
 from plait.reflection.wording import Wording
 from plait.tools.functions import from_function
 from plait.tools.tool import Tool
-from tests.reflection.crew import Stage, answer, done, plan
-from tests.support.memory_journal import Memory, MemoryJournal
 
 
 class ByNumber:
@@ -63,7 +63,9 @@ async def test_the_nearest_are_on_record_and_not_embedded_again() -> None:
 
 
 async def test_without_an_embedder_all_are_offered() -> None:
-    assert len(await crew(CANDIDATES + 8, None).candidates(MemoryJournal(Memory()), "task 0")) == CANDIDATES + 8
+    assert (
+        len(await crew(CANDIDATES + 8, None).candidates(MemoryJournal(Memory()), "task 0")) == CANDIDATES + 8
+    )
 
 
 async def test_all_prompts_begin_with_the_same_message() -> None:

@@ -1,10 +1,10 @@
 """Inter-reflection: which memory is written when, who is shown it, and when it is forgotten."""
 
 import pytest
+from tests.reflection.crew import DANA, DEFAULT, Stage, answer, at, done, give_back, plan, search
 
 from plait.events import MemoryCleared, MemoryWritten
 from plait.reflection.settings import ReflectionSettings
-from tests.reflection.crew import DANA, Stage, answer, at, done, give_back, plan, search
 
 BLOCKED = "the card of lena is blocked"
 """What the library says about lena."""
@@ -29,6 +29,14 @@ async def test_a_failed_call_is_written_and_shown_at_the_next_choice() -> None:
     assert entry in after
 
 
+async def test_a_search_that_found_nothing_is_written_too() -> None:
+    stage = Stage(tool=[search("nobody"), search("dana"), done()])
+    await stage.act("1. Look")
+    [entry] = written(stage, "short_term")
+    assert 'search_loans(who="nobody")' in entry
+    assert entry in stage.prompts("tool")[1]
+
+
 async def test_a_success_writes_nothing() -> None:
     stage = Stage(tool=[search("dana"), give_back(DANA), done()])
     await stage.act("1. Look")
@@ -37,7 +45,10 @@ async def test_a_success_writes_nothing() -> None:
 
 
 async def test_the_own_critique_of_a_forced_choice_is_written_and_shown() -> None:
-    weak = [search(who, score=score, critique=f"doubts about {who}") for who, score in (("dana", 5), ("omar", 3), ("mira", 4))]
+    weak = [
+        search(who, score=score, critique=f"doubts about {who}")
+        for who, score in (("dana", 5), ("omar", 3), ("mira", 4))
+    ]
     stage = Stage(tool=[*weak, done()])
     await stage.act("1. Look")
     [entry] = written(stage, "short_term")
@@ -83,7 +94,7 @@ async def test_short_term_memory_of_one_round_is_unknown_in_the_next() -> None:
     assert BLOCKED not in stage.prompts("tool")[1]
 
 
-def weak_then_good(settings: ReflectionSettings = ReflectionSettings()) -> Stage:
+def weak_then_good(settings: ReflectionSettings = DEFAULT) -> Stage:
     """Two rounds: the first with a call, a result and a weak answer."""
     return Stage(
         planner=[plan("1. The first way"), plan("1. The second way")],
@@ -97,7 +108,15 @@ async def test_a_weak_answer_writes_the_whole_round_for_the_next_plan() -> None:
     stage = weak_then_good()
     await stage.solve()
     [entry] = written(stage, "long_term")
-    parts = ("The first way", 'search_loans(who="dana")', DANA, "a loan was found", "A guess.", "says nothing of omar", "4")
+    parts = (
+        "The first way",
+        'search_loans(who="dana")',
+        DANA,
+        "a loan was found",
+        "A guess.",
+        "says nothing of omar",
+        "4",
+    )
     for part in parts:
         assert part in entry
     first, second = stage.prompts("planner")
@@ -169,7 +188,10 @@ async def test_without_long_term_memory_the_next_plan_starts_from_nothing() -> N
 
 async def test_without_short_term_memory_no_failure_is_told_but_those_in_view() -> None:
     script = [search("lena"), search("dana"), done()]
-    told, untold = Stage(tool=script), Stage(tool=script, settings=ReflectionSettings().without(["short-term"]))
+    told, untold = (
+        Stage(tool=script),
+        Stage(tool=script, settings=ReflectionSettings().without(["short-term"])),
+    )
     for stage in (told, untold):
         await stage.act("1. Look")
     [entry] = written(told, "short_term")

@@ -1,5 +1,7 @@
 """The two memories: what they take in, show and forget, and that the log hears of it."""
 
+from tests.support.memory_journal import Memory, MemoryJournal
+
 from plait.events import MemoryCleared, MemoryWritten
 from plait.reflection.memory import (
     ENTRY_CHARACTERS,
@@ -8,7 +10,6 @@ from plait.reflection.memory import (
     LongTermMemory,
     ShortTermMemory,
 )
-from tests.support.memory_journal import Memory, MemoryJournal
 
 
 def test_entries_are_kept_in_order_and_logged_until_cleared() -> None:

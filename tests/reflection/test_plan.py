@@ -1,10 +1,10 @@
 """Plans: what a planner wrote becomes a graph without cycles, or a reason that it can read."""
 
 import pytest
+from tests.support.gbnf import accepts
 
 from plait.errors import ReplyError
 from plait.reflection.plan import MAXIMUM_SUBTASKS, PLAN_LINE, Plan, read_plan
-from tests.support.gbnf import accepts
 
 
 def edges(text: str) -> list[tuple[str, list[str]]]:
@@ -28,7 +28,12 @@ def test_an_independent_line_waits_for_none() -> None:
 
 @pytest.mark.parametrize(
     ("suffix", "needs"),
-    [("(after 1)", ["1"]), ("(after 1, 2)", ["1", "2"]), ("(After 1 and 2).", ["1", "2"]), ("(after 1, 1)", ["1"])],
+    [
+        ("(after 1)", ["1"]),
+        ("(after 1, 2)", ["1", "2"]),
+        ("(After 1 and 2).", ["1", "2"]),
+        ("(after 1, 1)", ["1"]),
+    ],
 )
 def test_a_line_names_what_it_comes_after(suffix: str, needs: list[str]) -> None:
     text = f"1. find\n2. look (independent)\n3. tell {suffix}"

@@ -1,6 +1,8 @@
 """The planner over a script: plans pass its gate, broken ones go back with the reason."""
 
 import pytest
+from tests.reflection.crew import DEFAULT, TASK, Script, Stage, plan
+from tests.support.gbnf import accepts
 
 from plait.agents.gate import GateSettings
 from plait.errors import ReplyError
@@ -9,8 +11,6 @@ from plait.models.protocol import Grammar
 from plait.reflection.plan import Plan
 from plait.reflection.planner import make_plan
 from plait.reflection.settings import ReflectionSettings
-from tests.reflection.crew import TASK, Script, Stage, plan
-from tests.support.gbnf import accepts
 
 
 async def planned(stage: Stage, lessons: tuple[str, ...] = ()) -> Plan:
@@ -19,7 +19,7 @@ async def planned(stage: Stage, lessons: tuple[str, ...] = ()) -> Plan:
     return made
 
 
-def staged(planner: Script, settings: ReflectionSettings = ReflectionSettings()) -> Stage:
+def staged(planner: Script, settings: ReflectionSettings = DEFAULT) -> Stage:
     return Stage(planner=planner, settings=settings)
 
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
+from tests.reflection.crew import DANA, Stage, answer, done, give_back, plan, search
 
 from plait.errors import BudgetExhausted
 from plait.events import LoopBroken, RoundFinished, RoundStarted
 from plait.models.scripted import Answer
 from plait.reflection.settings import ReflectionSettings
 from plait.verdict import Check, Verdict
-from tests.reflection.crew import DANA, Stage, answer, done, give_back, plan, search
 
 
 def oracle(*right: str) -> Check:
@@ -175,7 +175,11 @@ async def test_a_typed_answer_is_checked_as_json() -> None:
         return Verdict(right=True, output="")
 
     reply = '{"output": {"answer": {"who": "Zoë"}}, "critique": "fine", "score": 9}'
-    returns: dict[str, Any] = {"type": "object", "properties": {"who": {"type": "string"}}, "required": ["who"]}
+    returns: dict[str, Any] = {
+        "type": "object",
+        "properties": {"who": {"type": "string"}},
+        "required": ["who"],
+    }
     stage = Stage(planner=goals(1), tool=[done()], answer=[reply], returns=returns, check=check)
     assert (await stage.solve()).answer == {"who": "Zoë"}
     assert seen == ['{"who": "Zoë"}']
@@ -184,7 +188,7 @@ async def test_a_typed_answer_is_checked_as_json() -> None:
 @pytest.mark.parametrize("role", ["planner", "tool", "answer"])
 async def test_a_budget_that_ends_keeps_the_best_answer_so_far(role: str) -> None:
     used_up = BudgetExhausted("used up", limit="calls")
-    script: dict[str, list[Answer]] = {
+    script: dict[str, Any] = {
         "planner": goals(2),
         "tool": [done(), done()],
         "answer": [answer("Perhaps.", score=4), answer("Yes.")],

@@ -1,6 +1,7 @@
 """Settings of reflection: every switch does what its name says and no more; bounds are checked."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,10 @@ from plait.errors import UserError
 from plait.reflection.settings import SWITCHES, ReflectionSettings
 
 DEFAULT = ReflectionSettings()
+
+
+def values(name: str, value: Any) -> dict[str, Any]:
+    return {name: value}
 
 
 def changes(switch: str) -> set[str]:
@@ -67,7 +72,12 @@ def test_every_offered_switch_changes_something() -> None:
 
 def test_switches_add_up_and_none_leaves_all_as_it_is() -> None:
     off = DEFAULT.without(["tool-gate", "long-term"])
-    assert (off.tool.enabled, off.long_term, off.planner.enabled, off.short_term) == (False, False, True, True)
+    assert (off.tool.enabled, off.long_term, off.planner.enabled, off.short_term) == (
+        False,
+        False,
+        True,
+        True,
+    )
     assert DEFAULT.without([]) == DEFAULT
 
 
@@ -80,14 +90,14 @@ def test_an_unknown_switch_is_named_and_the_known_ones_listed() -> None:
 def test_rounds_and_steps_are_at_least_one(name: str) -> None:
     for value in (0, -3):
         with pytest.raises(UserError, match=f"--{name} must be at least 1, not {value}"):
-            ReflectionSettings(**{name: value})
-    assert getattr(ReflectionSettings(**{name: 1}), name) == 1
+            replace(DEFAULT, **values(name, value))
+    assert getattr(replace(DEFAULT, **values(name, 1)), name) == 1
 
 
 @pytest.mark.parametrize("gate", ["planner", "tool", "answer"])
 def test_thresholds_are_between_0_and_10(gate: str) -> None:
     for value in (-0.1, 10.1, float("nan")):
         with pytest.raises(UserError, match=f"--{gate}-threshold must be between 0 and 10"):
-            ReflectionSettings(**{gate: GateSettings(threshold=value)})
+            replace(DEFAULT, **values(gate, GateSettings(threshold=value)))
     for value in (0, 10):
-        ReflectionSettings(**{gate: GateSettings(threshold=value)})
+        replace(DEFAULT, **values(gate, GateSettings(threshold=value)))

@@ -1,15 +1,15 @@
 """Every switch of MIRROR's Table 3 shows in what the models are asked, and in what follows."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
+from tests.reflection.crew import Stage, answer, done, plan, search
+from tests.support.gbnf import accepts
 
 from plait.events import Gated, MemoryWritten
 from plait.models.protocol import FunctionCalling, Grammar, Reply, ToolCall
-from plait.models.scripted import Answer
 from plait.reflection.settings import ReflectionSettings
-from tests.reflection.crew import Stage, answer, done, plan, search
-from tests.support.gbnf import accepts
 
 WEAK, STRONG = 2, 10
 ROLES = ("planner", "tool", "answer")
@@ -51,11 +51,14 @@ async def test_a_gate_that_is_off_asks_for_no_critique_and_no_score(
     switches: Sequence[str], gated: set[str]
 ) -> None:
     script = {role: [REMARKED[role] if role in gated else BARE[role]] for role in ROLES}
-    stage = Stage(planner=script["planner"], tool=script["tool"], answer=script["answer"], settings=off(*switches))
+    stage = Stage(
+        planner=script["planner"], tool=script["tool"], answer=script["answer"], settings=off(*switches)
+    )
     assert (await stage.solve()).passed
     assert {role for role in ROLES if asks_for_remarks(stage, role)} == gated
     # The criteria of a role are in its prompt or not; what the words are is no matter here.
-    whole = Stage(**{role: [REMARKED[role]] for role in ROLES})
+    replies: dict[str, Any] = {role: [REMARKED[role]] for role in ROLES}
+    whole = Stage(**replies)
     await whole.solve()
     for role in ROLES:
         assert (stage.prompts(role) == whole.prompts(role)) is (role in gated)
@@ -65,7 +68,7 @@ async def test_a_gate_that_is_off_asks_for_no_critique_and_no_score(
 async def test_a_weak_reply_costs_a_revision_only_where_its_gate_is_on(role: str) -> None:
     weak = {"planner": plan("1. Look about", score=WEAK), "tool": done("so so", score=WEAK)}
     for on in (True, False):
-        script: dict[str, list[Answer]] = {each: [REMARKED[each]] for each in ROLES}
+        script: dict[str, Any] = {each: [REMARKED[each]] for each in ROLES}
         script[role] = [weak[role], REMARKED[role]] if on else [weak[role]]
         stage = Stage(**script, settings=off() if on else off(f"{role}-gate"))
         await stage.solve()
@@ -137,4 +140,3 @@ async def test_function_calling_changes_the_form_of_the_tool_agents_replies_alon
     assert (await stage.solve()).passed
     forms = {role: type(stage.models[role].requests[0].form) for role in ROLES}
     assert forms == {"planner": Grammar, "tool": FunctionCalling, "answer": Grammar}
-

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.reflection.crew import DANA, OMAR, TASK, Stage, call, done, give_back, search
+from tests.support.gbnf import accepts
 
 from plait.errors import ReplyError
 from plait.models.protocol import FunctionCalling, Grammar, Reply, ToolCall
@@ -15,8 +17,6 @@ from plait.reflection.plan import read_plan
 from plait.reflection.settings import ReflectionSettings
 from plait.reflection.tool_agent import Choice, Moment, choose
 from plait.reflection.trajectory import Effects, Step, Trajectory
-from tests.reflection.crew import DANA, OMAR, TASK, Stage, call, done, give_back, search
-from tests.support.gbnf import accepts
 
 FUNCTIONS = ReflectionSettings(function_calling=True)
 
@@ -49,7 +49,9 @@ async def chosen(stage: Stage, *steps: Step, elsewhere: Sequence[Step] = ()) -> 
 def native(tool: str, critique: str = "fits", score: float = 9, **arguments: Any) -> Reply:
     """A reply through the provider's function calling."""
     remarks = {"critique": critique, "score": score}
-    return Reply(text="", finish="tool_calls", tool_calls=(ToolCall(name=tool, arguments={**arguments, **remarks}),))
+    return Reply(
+        text="", finish="tool_calls", tool_calls=(ToolCall(name=tool, arguments={**arguments, **remarks}),)
+    )
 
 
 async def test_a_call_that_fits_is_chosen_in_one_reply() -> None:

@@ -13,7 +13,8 @@ def step(observation: str, *, ok: bool = True, effect: bool = False, thought: st
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", " {} ", "None", "null", "No events found.", "no loan matches", "No open loans were found!"]
+    "text",
+    ["", "[]", " {} ", "None", "null", "No events found.", "no loan matches", "No open loans were found!"],
 )
 def test_a_read_that_found_nothing_is_empty(text: str) -> None:
     assert step(text).empty
@@ -41,7 +42,10 @@ def test_an_effect_is_known_by_its_exact_call() -> None:
 
 
 def test_results_are_delimited_and_thoughts_lead_their_calls() -> None:
-    assert shown([step("found", thought="where?")]) == '# thought: where?\nlook(at="it")\n<result>\nfound\n</result>'
+    assert (
+        shown([step("found", thought="where?")])
+        == '# thought: where?\nlook(at="it")\n<result>\nfound\n</result>'
+    )
 
 
 def test_where_results_are_long_the_oldest_are_cut_and_the_last_never() -> None:
