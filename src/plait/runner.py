@@ -272,7 +272,7 @@ def result_of(run_id: str, options: Options, outcome: Outcome, files: Sequence[s
     """Return what the strands know of a run's end, as a result."""
     bare = _bare(run_id, options.domain, status=outcome.status, message=outcome.message)
     progress = outcome.progress
-    return replace(bare, answer=progress.answer, score=progress.score, artifacts=files)
+    return replace(bare, answer=progress.answer, score=progress.score, artifacts=tuple(files))
 
 
 def _bare(run_id: str, domain: str, *, status: Status, message: str) -> Result:

@@ -79,11 +79,19 @@ LIMIT_OPTIONS = (
 RETURNS = "returns"
 
 
-def with_flags(command: Callable[..., Any], options: Sequence[str] | None = None) -> Callable[..., Any]:
-    """Give a command the flags of `options`, or all; it takes them as keyword arguments."""
+def with_flags(
+    command: Callable[..., Any], options: Sequence[str] | None = None, *, both_ways: bool = False
+) -> Callable[..., Any]:
+    """Give a command the flags of `options`, or all; it takes them as keyword arguments.
+
+    Args:
+        command: Takes what was said, and None for what was not.
+        options: Names of options; None: all, and the switches of reflection.
+        both_ways: Whether a flag can also be taken back (`--no-yes`), where it may be on already.
+    """
     own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
     flags = [flag for flag in FLAGS if options is None or flag.option in options]
-    parameters = [*own, *(_parameter(flag) for flag in flags)]
+    parameters = [*own, *(_parameter(flag, both_ways) for flag in flags)]
     if options is None:
         parameters += [_switch(name) for name in SWITCHES] + [_returns()]
 
@@ -116,11 +124,12 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return changes
 
 
-def _parameter(flag: Flag) -> inspect.Parameter:
+def _parameter(flag: Flag, both_ways: bool) -> inspect.Parameter:
     default = getattr(Options(), flag.option)
     shown = "" if default in ("", (), None, False) else f" Default: {default}."
+    name = flag.name or f"--{flag.option.replace('_', '-')}"
     option: Any = typer.Option(
-        flag.name or f"--{flag.option.replace('_', '-')}",
+        f"{name}/--no-{name[2:]}" if both_ways and flag.kind is bool else name,
         help=flag.help + shown,
         metavar=flag.metavar or None,
         show_default=False,

@@ -26,4 +26,4 @@ def _command(
     carry_out(new_id, lambda hands: fork(run, from_path, changes, hands, new_id=new_id), as_json=as_json)
 
 
-command = with_flags(_command)
+command = with_flags(_command, both_ways=True)

@@ -124,7 +124,9 @@ def result_from_json(value: Mapping[str, Any]) -> Result:
     fields: dict[str, Any] = {
         **value,
         "usage": Usage(**value["usage"]),
-        "plan": [PlanItem(**item) for item in value["plan"]],
+        "artifacts": tuple(value["artifacts"]),
+        "teams": tuple(value["teams"]),
+        "plan": [PlanItem(**{**item, "depends_on": tuple(item["depends_on"])}) for item in value["plan"]],
         "reflection": ReflectionReport(
             rounds=reflection["rounds"], revisions=reflection["revisions"], gates=gates
         ),

@@ -1,0 +1,180 @@
+"""The runner at its edges: what is left of runs that could not begin, were cancelled or lost an effect."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support import notebook
+
+from plait.errors import ModelError, UserError
+from plait.events import EffectIntended, RunFinished
+from plait.models.paths import runs_folder
+from plait.models.protocol import Request
+from plait.models.scripted import FunctionModel
+from plait.outfit import Hands
+from plait.runner import resume, start
+from plait.runtime.log import RunLog
+from plait.runtime.options import Options, anchored
+from plait.tools.functions import tool
+
+YES = Options(yes=True)
+FUNCTIONS = (notebook.write_line, notebook.read_page)
+
+
+@pytest.fixture(autouse=True)
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    file = tmp_path / "notebook.txt"
+    monkeypatch.setenv("NOTEBOOK", str(file))
+    return file
+
+
+@pytest.fixture
+async def log() -> AsyncIterator[RunLog]:
+    log = RunLog.open()
+    yield log
+    await log.close()
+
+
+def hands(log: RunLog, model: Callable[[Request], Any] = notebook.answer, **more: Any) -> Hands:
+    return Hands(**{"tools": FUNCTIONS, "model": FunctionModel(model), "log": log, **more})
+
+
+@pytest.mark.parametrize("task", ["", "  \n"])
+async def test_an_empty_task(task: str, log: RunLog):
+    with pytest.raises(UserError, match="the task is empty"):
+        await start(task, YES, hands(log))
+    assert log.runs() == []
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (Options(tools=("no.such.module",)), "there is no module 'no.such.module'"),
+        (Options(files=("missing.txt",)), "missing.txt' does not exist"),
+        (Options(prompts="missing"), "missing' is no folder"),
+    ],
+)
+async def test_a_run_that_cannot_begin_leaves_nothing_behind(options: Options, line: str, log: RunLog):
+    with pytest.raises(UserError, match=line):
+        await start(notebook.TASK, options, hands(log))
+    assert log.runs() == []
+    assert not runs_folder().exists() or list(runs_folder().iterdir()) == []
+
+
+async def test_a_run_whose_model_fails_can_be_resumed(log: RunLog):
+    def once(request: Request) -> Any:
+        text = notebook.answer(request)
+        return ModelError("it is gone") if text.startswith("read_page") else text
+
+    with pytest.raises(ModelError, match="it is gone"):
+        await start(notebook.TASK, YES, hands(log, once))
+    (run,) = log.runs()
+    assert run.status == "interrupted"
+    model = FunctionModel(notebook.answer)
+    result = await resume(run.run_id, Hands(tools=FUNCTIONS, model=model, log=log))
+    assert result.answer == notebook.ANSWER
+    assert len(model.requests) == notebook.MODEL_CALLS - 2
+
+
+async def test_a_cancelled_run_is_recorded_with_what_it_did(log: RunLog, written: Path):
+    async def hang(request: Request) -> Any:
+        text = notebook.answer(request)
+        if text.startswith("write_line(number=3)"):
+            await asyncio.Event().wait()
+        return text
+
+    seen = asyncio.Event()
+    run = asyncio.create_task(
+        start(notebook.TASK, YES, hands(log, hang, on_event=lambda r: "step-2/act" in r.path and seen.set()))
+    )
+    await seen.wait()
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    (summary,) = log.runs()
+    assert (summary.status, summary.live) == ("cancelled", False)
+    ended = log.records(summary.run_id)[-1].event
+    assert isinstance(ended, RunFinished)
+    assert ended.result["usage"]["model_calls"] == 3
+    result = await resume(summary.run_id, hands(log))
+    assert result.answer == notebook.ANSWER
+    assert notebook.lines(written) == list(notebook.WRITES)
+
+
+@pytest.mark.parametrize("done", [True, False])
+async def test_an_effect_in_doubt_ends_as_a_result_and_is_settled(done: bool, log: RunLog, written: Path):
+    under_way = asyncio.Event()
+
+    @tool(name="write_line")
+    async def slow(number: int) -> str:
+        """Write a line, and hang at the third."""
+        if number != 3 or done:
+            notebook.write_line(number)
+        if number == 3:
+            under_way.set()
+            await asyncio.Event().wait()
+        return "written"
+
+    run = asyncio.create_task(start(notebook.TASK, YES, hands(log, tools=(slow, notebook.read_page))))
+    await under_way.wait()
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    run_id = log.runs()[0].run_id
+    assert isinstance(log.records(run_id)[-2].event, EffectIntended)
+
+    result = await resume(run_id, hands(log))
+    assert result.status == "needs_decision"
+    assert "effect in doubt" in result.message
+    result = await resume(run_id, hands(log), decision="assume-done" if done else "retry")
+    assert result.answer == notebook.ANSWER
+    assert notebook.lines(written) == list(notebook.WRITES)
+
+
+async def test_tools_of_the_run_must_be_there_again(log: RunLog):
+    first = await start(notebook.TASK, Options(), hands(log))
+    with pytest.raises(UserError, match="tools that are not there now: write_line"):
+        await resume(first.run_id, hands(log, tools=(notebook.read_page,)))
+    assert (await resume(first.run_id, hands(log), changes={"yes": True})).answer == notebook.ANSWER
+
+
+async def test_two_calls_cannot_take_up_one_run(log: RunLog):
+    first = await start(notebook.TASK, Options(), hands(log))
+    journal = await log.resume(first.run_id)
+    with pytest.raises(UserError, match="is running"):
+        await resume(first.run_id, hands(log))
+    await journal.close()
+
+
+async def test_paths_mean_the_same_in_another_folder(
+    tmp_path: Path, log: RunLog, monkeypatch: pytest.MonkeyPatch
+):
+    shutil.copy(notebook.SOURCE, tmp_path / "my.py")
+    monkeypatch.chdir(tmp_path)
+    lent = Hands(model=FunctionModel(notebook.answer), log=log)
+    first = await start(notebook.TASK, Options(tools=("my.py",), out="made"), lent)
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    result = await resume(first.run_id, lent, changes={"yes": True})
+    assert result.answer == notebook.ANSWER
+    assert (tmp_path / "made").is_dir()
+
+
+def test_only_paths_are_made_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.chdir(tmp_path)
+    given = {"tools": ("pkg.module", "http://localhost/a.json", "a.py"), "seed": 1, "out": "", "files": ["f"]}
+    assert anchored(given) == {
+        "tools": ("pkg.module", "http://localhost/a.json", str(tmp_path / "a.py")),
+        "seed": 1,
+        "out": "",
+        "files": (str(tmp_path / "f"),),
+    }
+
+
+async def test_a_budget_counts_what_earlier_processes_used(log: RunLog):
+    first = await start(notebook.TASK, Options(yes=True, max_calls=4), hands(log))
+    second = await resume(first.run_id, hands(log), changes={"max_calls": 6})
+    assert (second.status, second.usage.model_calls) == ("budget_exhausted", 6)
