@@ -1,9 +1,9 @@
 """Plait from Python: typed results, streams, callbacks, and its options."""
 
+import ast
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import aclosing
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, assert_type
@@ -122,13 +122,13 @@ async def test_a_stream_yields_every_record_and_then_the_result(log: RunLog):
     assert stream.result.answer == notebook.ANSWER
     assert records == seen == log.records(stream.result.run_id)
     assert isinstance(records[-1].event, RunFinished)
+    with pytest.raises(RuntimeError, match="iterated over before"):
+        aiter(stream)
 
 
 async def test_leaving_a_stream_cancels_its_run(log: RunLog):
     run_id = ""
-    async with aclosing(
-        aiter(plait.stream(notebook.TASK, tools=TOOLS, model=good(), yes=True, log=log))  # pyright: ignore[reportArgumentType]
-    ) as records:
+    async with plait.stream(notebook.TASK, tools=TOOLS, model=good(), yes=True, log=log) as records:
         async for record in records:
             run_id = record.run_id
             if record.path.endswith("subtask-1/step-1/act/call"):
@@ -211,3 +211,16 @@ def test_every_option_is_a_keyword():
     lent = {"on_event", "approve", "log"}
     assert SolveOptions.__optional_keys__ == known - {"tools", "returns"} | lent
     assert LimitOptions.__optional_keys__ < SolveOptions.__optional_keys__
+
+
+async def test_the_scripted_run_of_the_documentation(log: RunLog):
+    @plait.tool(effect="reads")
+    def square(number: int) -> int:
+        """Return the square of a number."""
+        return number * number
+
+    page = (Path(__file__).parent.parent / "docs" / "how-to" / "python.md").read_text()
+    script: list[Any] = ast.literal_eval(page.partition("\nscript = ")[2].partition("\n")[0])
+    async with plait.ScriptedModel(script) as model:
+        result = await plait.solve("What is 17 squared?", tools=[square], model=model, log=log)
+    assert result.answer == "289"

@@ -66,6 +66,7 @@ async def start(task: str, options: Options, hands: Hands = NO_HANDS, *, run_id:
         raise UserError("the task is empty: say what is to be done")
     options = options.changed(_lent(anchored(options.as_json()), hands))
     options.check_files()
+    await _check_model(options, hands)
     async with _Log(hands) as log:
         journal = await log.start(run_id or new_run_id(), task, options.as_json())
         return await _begin(log, journal, hands)
@@ -123,6 +124,7 @@ async def fork(
         options = Options.from_json({**old, **changes})
         if "files" in changes:
             options.check_files()
+        await _check_model(options, hands)
         journal = await fork_log(log, run_id, new_id or new_run_id(), from_path, changes)
         return await _begin(log, journal, hands)
 
@@ -253,6 +255,12 @@ async def _outcome(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
             if hands.model is None:
                 await model.aclose()
     return result_of(journal.run_id, options, outcome, artifacts(folder))
+
+
+async def _check_model(options: Options, hands: Hands) -> None:
+    """Refuse a name or an address that cannot be used before anything is recorded; nothing is connected."""
+    if hands.model is None:
+        await resolve_model(options.model, base_url=options.base_url or None).aclose()
 
 
 def _model(journal: RunJournal, options: Options) -> LanguageModel:

@@ -215,11 +215,23 @@ def resume_sync(
 
 
 class Stream(Generic[T]):
-    """A run as a stream of its records; it begins with the iteration and ends with it."""
+    """A run as a stream of its records, to be iterated over once.
+
+    The run begins with the iteration. Whoever may leave the loop early does so inside `async with`, whose
+    end cancels the run in good order.
+    """
 
     def __init__(self, go: Callable[[Callable[[Record], None]], Coroutine[Any, Any, Solved[T]]]) -> None:
         self._go = go
         self._result: Solved[T] | None = None
+        self._records: AsyncGenerator[Record] | None = None
+
+    async def __aenter__(self) -> "Stream[T]":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._records is not None:
+            await self._records.aclose()
 
     @property
     def result(self) -> Solved[T]:
@@ -232,8 +244,13 @@ class Stream(Generic[T]):
             raise RuntimeError("the run has not ended: iterate over the stream to its end first")
         return self._result
 
-    async def __aiter__(self) -> AsyncGenerator[Record]:
-        """Run the task and yield its records; leaving the loop early cancels the run in good order."""
+    def __aiter__(self) -> AsyncGenerator[Record]:
+        if self._records is not None:
+            raise RuntimeError("the stream was iterated over before: make another for another run")
+        self._records = self._run()
+        return self._records
+
+    async def _run(self) -> AsyncGenerator[Record]:
         queue: asyncio.Queue[Record | None] = asyncio.Queue()
         run = asyncio.ensure_future(self._go(queue.put_nowait))
         run.add_done_callback(lambda _: queue.put_nowait(None))

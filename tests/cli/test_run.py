@@ -1,6 +1,7 @@
 """`plait run`: a task is solved, shown and bounded; what stops it is said, and its result printed."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -122,8 +123,6 @@ def test_input_files_are_part_of_the_task(plait: Commands, tmp_path: Path):
 
 
 def test_approval_is_asked_on_a_terminal(plait: Commands, monkeypatch: pytest.MonkeyPatch):
-    import os
-
     master, slave = os.openpty()
     os.write(master, b"what?\ny\nyes\ny\nn\n")
     with os.fdopen(slave, "r") as terminal:

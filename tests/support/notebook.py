@@ -1,11 +1,13 @@
 """A task end to end: its tools, and what a model that solves it in eleven calls replies.
 
-The tools append to the file NOTEBOOK, written through to the disk. What is replied follows from the calls
+The tools append to the file NOTEBOOK, written through to the disk; NOTEBOOK_FATAL, such as `before 3` or
+`after 3`, names a line in whose midst the process kills itself. What is replied follows from the calls
 in a prompt alone, never from its wording or from earlier requests, so that killed runs can be served too.
 """
 
 import os
 import re
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,10 +33,12 @@ _CALL = re.compile(r"(?:write_line|read_page)\(number=(\d)\)")
 @tool
 def write_line(number: int) -> str:
     """Write a line into the notebook."""
+    _die_at(f"before {number}")
     descriptor = os.open(os.environ["NOTEBOOK"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(descriptor, f"{number}\n".encode())
     os.fsync(descriptor)
     os.close(descriptor)
+    _die_at(f"after {number}")
     return f"line {number} is written"
 
 
@@ -42,6 +46,11 @@ def write_line(number: int) -> str:
 def read_page(number: int) -> str:
     """Read a page of the notebook."""
     return f"page {number} is white"
+
+
+def _die_at(moment: str) -> None:
+    if os.environ.get("NOTEBOOK_FATAL") == moment:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def reply(text: str) -> str:

@@ -45,7 +45,8 @@ def carry_out(run_id: str, go: Go, *, as_json: bool, earlier: Sequence[Record] =
         recorded = stopped(run_id, "failed", error.message)
         _print_recorded(recorded, as_json=as_json)
         if recorded and error.exit_status != UserError.exit_status:
-            error.message = f"{error.message.rstrip('.')} (nothing is lost: plait resume {run_id})"
+            message = error.message.rstrip(".")
+            error.message = f"{message}. Nothing is lost; go on with: plait resume {run_id}"
         raise
     _print(result, as_json=as_json)
     raise typer.Exit(EXIT_STATUS[result.status])

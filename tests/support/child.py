@@ -1,0 +1,27 @@
+"""A `plait` command as a child process, which a test can kill or interrupt."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support import notebook
+
+MAIN = [sys.executable, "-c", "from plait.cli.app import main; main()"]
+
+
+def plait_run(base_url: str, notebook_file: Path) -> "subprocess.Popen[str]":
+    """Start the notebook's task as a process of its own."""
+    where = ["--base-url", base_url, "--model", "m", "--tools", notebook.SOURCE, "--yes"]
+    return subprocess.Popen(
+        [*MAIN, "run", notebook.TASK, *where],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "NOTEBOOK": str(notebook_file)},
+    )
+
+
+def run_id_of(line: str) -> str:
+    """Return the run that the first line of the plain display names."""
+    return line.split(" run ", 1)[1].partition(":")[0]
