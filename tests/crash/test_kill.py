@@ -1,6 +1,7 @@
 """Runs killed at random moments go on: no finished call again, no effect twice, the same result."""
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -170,6 +171,22 @@ def test_an_interrupted_run_ends_in_good_order(
     said = resumed(plait, run_id, file)
     assert (said.status, said.json["answer"]) == (0, notebook.ANSWER)
     assert notebook.lines(file) == list(notebook.WRITES)
+
+
+def test_a_question_can_be_interrupted(plait: Commands, endpoint: str):
+    master, slave = os.openpty()
+    with plait_run(endpoint, plait.notebook, slave) as child:
+        assert child.stderr is not None
+        said = ""
+        while "[y/n]: " not in said:
+            said += os.read(child.stderr.fileno(), 4096).decode()
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate()
+    os.close(master)
+    os.close(slave)
+    assert child.returncode == 130
+    assert err.splitlines()[-1].startswith("plait: cancelled; go on with: plait resume ")
+    assert plait.lines == []
 
 
 def wait_for(child: "subprocess.Popen[str]", words: str) -> None:

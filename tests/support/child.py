@@ -10,11 +10,12 @@ from tests.support import notebook
 MAIN = [sys.executable, "-c", "from plait.cli.app import main; main()"]
 
 
-def plait_run(base_url: str, notebook_file: Path) -> "subprocess.Popen[str]":
-    """Start the notebook's task as a process of its own."""
-    where = ["--base-url", base_url, "--model", "m", "--tools", notebook.SOURCE, "--yes"]
+def plait_run(base_url: str, notebook_file: Path, terminal: int | None = None) -> "subprocess.Popen[str]":
+    """Start the notebook's task as a process of its own; one with a terminal asks about its effects there."""
+    where = ["--base-url", base_url, "--model", "m", "--tools", notebook.SOURCE]
     return subprocess.Popen(
-        [*MAIN, "run", notebook.TASK, *where],
+        [*MAIN, "run", notebook.TASK, *where, *(["--yes"] if terminal is None else [])],
+        stdin=subprocess.DEVNULL if terminal is None else terminal,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

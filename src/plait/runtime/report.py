@@ -126,9 +126,14 @@ def result_from_json(value: Mapping[str, Any]) -> Result:
         "usage": Usage(**value["usage"]),
         "artifacts": tuple(value["artifacts"]),
         "teams": tuple(value["teams"]),
-        "plan": [PlanItem(**{**item, "depends_on": tuple(item["depends_on"])}) for item in value["plan"]],
+        "plan": [_plan_item(item) for item in value["plan"]],
         "reflection": ReflectionReport(
             rounds=reflection["rounds"], revisions=reflection["revisions"], gates=gates
         ),
     }
     return Result(**fields)
+
+
+def _plan_item(value: Mapping[str, Any]) -> PlanItem:
+    fields: dict[str, Any] = {**value, "depends_on": tuple(value["depends_on"])}
+    return PlanItem(**fields)
