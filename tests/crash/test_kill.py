@@ -56,8 +56,8 @@ def resumed(plait: Commands, run_id: str, notebook_file: Path) -> Said:
     said = plait("resume", run_id, "--json")
     if said.status != 4:
         return said
-    (number,) = doubtful(run_id)
     assert "effect in doubt" in said.json["message"]
+    (number,) = doubtful(run_id)
     done = number in notebook.lines(notebook_file)
     return plait("resume", run_id, "--json", "--assume-done" if done else "--retry")
 
