@@ -8,7 +8,7 @@ import asyncio
 import json
 from pathlib import Path
 
-from plait.bench.trial import METHODS, OFFICE, run_trials, summary
+from plait.bench.trial import METHODS, OFFICE, Trial, run_trials, summary
 from plait.bench.workbench import load_tasks
 from plait.models.resolve import resolve_model
 from plait.runtime.options import DEFAULT_MODEL, Options
@@ -21,10 +21,14 @@ async def compare(arguments: argparse.Namespace) -> None:
     options = Options(tools=(OFFICE,), yes=True, model=arguments.model, seed=arguments.seed)
     model = resolve_model(arguments.model)
     try:
-        trials = await run_trials(tasks, arguments.method, model, options, Path(arguments.out))
+        trials = await run_trials(tasks, arguments.method, model, options, Path(arguments.out), _tell)
     finally:
         await model.aclose()
     print(json.dumps({"method": arguments.method, "model": arguments.model, **summary(trials)}, indent=2))
+
+
+def _tell(trial: Trial) -> None:
+    print(f"{'right' if trial.right else 'wrong'} {trial.seconds:5.0f} s  {trial.query[:90]}", flush=True)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from plait.events import Event
 
-JSON: TypeAlias = "None | bool | int | float | str | Sequence[JSON] | Mapping[str, JSON]"
+JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
 JSONObject: TypeAlias = Mapping[str, JSON]
 StepKind = Literal["model", "tool", "effect", "value"]
 """What a step is: a model call, a tool that reads, a tool that changes the world, anything else."""

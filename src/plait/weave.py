@@ -18,6 +18,7 @@ from plait.models.protocol import LanguageModel, Settings
 from plait.reflection.crew import Crew
 from plait.reflection.rounds import Progress, solve_in_rounds
 from plait.reflection.settings import ReflectionSettings
+from plait.reflection.tool_agent import DONE
 from plait.reflection.wording import Wording
 from plait.task import Status, Task
 from plait.tools.executor import Executor
@@ -76,6 +77,9 @@ async def run_task(journal: Journal, task: Task, workshop: Workshop) -> Outcome:
 
 
 def _crew(task: Task, workshop: Workshop) -> Crew:
+    if any(tool.name == DONE.name for tool in workshop.tools):
+        raise UserError(f"a tool is called {DONE.name!r}, which is how an agent ends a subtask: rename it")
+
     def agent(role: str) -> Agent:
         return Agent(
             role=role,
@@ -126,4 +130,5 @@ def _why(progress: Progress) -> str:
     for run in trajectory.runs.values():
         if run.status == "failed":
             return f"subtask {run.subtask.id} failed: {run.result}"
-    return f"no answer reached its threshold in {progress.rounds} rounds"
+    weakness = f": {progress.weakness}" if progress.weakness else ""
+    return f"no answer passed in {progress.rounds} rounds{weakness}"

@@ -176,9 +176,8 @@ class Stage:
 
     async def act(self, *lines: str, effects: Effects | None = None) -> Trajectory:
         """Work through one plan; every scripted reply must have been used."""
-        trajectory = await act(
-            self.journal, self.crew, read_plan("\n".join(lines)), Effects() if effects is None else effects
-        )
+        trajectory = Trajectory.of(read_plan("\n".join(lines)))
+        await act(self.journal, self.crew, trajectory, Effects() if effects is None else effects)
         self.assert_done()
         return trajectory
 

@@ -51,7 +51,8 @@ async def test_the_own_critique_of_a_forced_choice_is_written_and_shown() -> Non
     ]
     stage = Stage(tool=[*weak, done()])
     await stage.act("1. Look")
-    [entry] = written(stage, "short_term")
+    *refused, entry = written(stage, "short_term")
+    assert ["doubts about dana" in refused[0], "doubts about omar" in refused[1]] == [True, True]
     assert "doubts about dana" in entry
     assert 'search_loans(who=\\"dana\\")' in entry or 'search_loans(who="dana")' in entry
     assert stage.calls == ["search dana"]

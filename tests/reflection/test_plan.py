@@ -22,7 +22,7 @@ def test_lines_follow_one_another_by_default() -> None:
 
 def test_an_independent_line_waits_for_none() -> None:
     text = "1. find\n2. look (independent)\n3. tell"
-    assert edges(text) == [("1", []), ("2", []), ("3", ["2"])]
+    assert edges(text) == [("1", []), ("2", []), ("3", ["1", "2"])]
     assert goals(text) == ["find", "look", "tell"]
 
 

@@ -14,7 +14,7 @@ from plait.reflection.settings import ReflectionSettings
 
 
 async def planned(stage: Stage, lessons: tuple[str, ...] = ()) -> Plan:
-    made = await make_plan(stage.journal, stage.crew, lessons, 1)
+    made = (await make_plan(stage.journal, stage.crew, lessons, 1)).output
     stage.assert_done()
     return made
 

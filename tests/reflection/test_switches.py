@@ -130,7 +130,7 @@ async def test_without_reflection_there_is_one_round_and_one_call_for_each_reply
 
 
 async def test_function_calling_changes_the_form_of_the_tool_agents_replies_alone() -> None:
-    call = ToolCall(name="done", arguments={"result": "looked", "critique": "fits", "score": STRONG})
+    call = ToolCall(name="done", arguments={"result": "looked", "own_critique": "fits", "own_score": STRONG})
     stage = Stage(
         planner=[REMARKED["planner"]],
         tool=[Reply(text="", finish="tool_calls", tool_calls=(call,))],

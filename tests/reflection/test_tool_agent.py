@@ -48,7 +48,7 @@ async def chosen(stage: Stage, *steps: Step, elsewhere: Sequence[Step] = ()) -> 
 
 def native(tool: str, critique: str = "fits", score: float = 9, **arguments: Any) -> Reply:
     """A reply through the provider's function calling."""
-    remarks = {"critique": critique, "score": score}
+    remarks = {"own_critique": critique, "own_score": score}
     return Reply(
         text="", finish="tool_calls", tool_calls=(ToolCall(name=tool, arguments={**arguments, **remarks}),)
     )
@@ -148,7 +148,7 @@ async def test_function_calling_offers_the_same_tools_and_done_with_the_remarks(
     assert isinstance(form, FunctionCalling)
     assert [tool["name"] for tool in form.tools] == ["search_loans", "return_loan", "done"]
     for tool in form.tools:
-        assert {"critique", "score"} <= set(tool["parameters"]["required"])
+        assert {"own_critique", "own_score"} <= set(tool["parameters"]["required"])
 
 
 async def test_function_calling_without_a_gate_asks_for_no_remarks() -> None:

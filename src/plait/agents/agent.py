@@ -47,17 +47,22 @@ class Agent:
     def at_round(self, number: int) -> "Agent":
         """Return the agent of round `number`, from 1: with seeds of its own, and warmer."""
         seed = None if self.settings.seed is None else self.settings.seed + SEEDS_PER_ROUND * (number - 1)
-        temperature = min(1.0, self.settings.temperature + ROUND_WARMTH * (number - 1))
+        temperature = warmer(self.settings.temperature, ROUND_WARMTH * (number - 1))
         return replace(self, settings=replace(self.settings, seed=seed, temperature=temperature))
 
     def request(self, messages: Sequence[Message], form: Form, attempt: int = 1) -> Request:
         """Return the request of try number `attempt`, from 1; further tries are drawn warmer."""
         settings = self.settings
         seed = None if settings.seed is None else settings.seed + attempt - 1
-        temperature = min(1.0, settings.temperature + RETRY_WARMTH * (attempt - 1))
+        temperature = warmer(settings.temperature, RETRY_WARMTH * (attempt - 1))
         return Request(
             messages=messages, form=form, settings=replace(settings, seed=seed, temperature=temperature)
         )
+
+
+def warmer(temperature: float, by: float) -> float:
+    """Return a higher temperature, at most 1 unless the user set a higher one."""
+    return max(temperature, min(1.0, temperature + by))
 
 
 async def ask(journal: Journal, agent: Agent, request: Request, name: str) -> Reply:

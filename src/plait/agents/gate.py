@@ -72,6 +72,8 @@ class Passed(Generic[Output]):
 
     judged: Judged[Output]
     attempts: int
+    refused: Sequence[str]
+    """The tries before, each with what was wrong with it."""
     forced: bool
     """Below the threshold, and let through because the tries were used up."""
 
@@ -99,6 +101,7 @@ async def through_gate(journal: Journal, role: Role[Output]) -> Passed[Output]:
     """
     best: Judged[Output] | None = None
     feedback: Feedback | None = None
+    refused: list[str] = []
     last = role.gate.revisions + 1
     for attempt in range(1, last + 1):
         reply = await ask(journal, role.agent, role.request(feedback), f"try-{attempt}")
@@ -114,8 +117,9 @@ async def through_gate(journal: Journal, role: Role[Output]) -> Passed[Output]:
         if verdict != "revised":
             assert best is not None
             chosen = judged if verdict == "passed" and judged is not None else best
-            return Passed(judged=chosen, attempts=attempt, forced=verdict == "forced")
+            return Passed(judged=chosen, attempts=attempt, refused=refused, forced=verdict == "forced")
         feedback = _feedback(attempt, reply, judged, refusal)
+        refused.append(f"{feedback.shown or 'a reply'}: {refusal or feedback.critique or 'scored too low'}")
     raise AssertionError("the last try always decides")
 
 
@@ -142,7 +146,7 @@ def _verdict(
 ) -> Verdict:
     """Decide about one try: passed, revised, forced, closed or failed."""
     if judged is not None and not judged.problems:
-        enough = not gate.enabled or (judged.score is not None and judged.score >= gate.threshold)
+        enough = not gate.enabled or (judged.score or 0.0) >= gate.threshold
         if enough:
             return "passed"
         if not gate.revises:

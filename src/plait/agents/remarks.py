@@ -14,7 +14,13 @@ from dataclasses import dataclass
 MAX_CRITIQUE = 200
 """Characters of a critique under the grammar."""
 
-_REMARK = re.compile(r"^[ \t#*]*(critique|score)[ \t*]*:[ \t*]*(.*)$", re.IGNORECASE)
+_REMARK = re.compile(
+    r"^[ \t*]*(?:#[ \t#*]*)?critique[ \t*]*:[ \t*]*(?P<critique>.*)$"
+    r"|^[ \t*]*#[ \t#*]*score[ \t*]*:(?P<marked>.*)$"
+    r"|^[ \t*]*score[ \t*]*:(?P<bare>[^a-z]*)$",
+    re.IGNORECASE,
+)
+_INLINE = re.compile(r"[ \t]+#+[ \t]*critique[ \t]*:", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -29,18 +35,18 @@ class Remarked:
 
 
 def split_remarks(text: str) -> Remarked:
-    """Split a reply into its lines and the remarks that follow them."""
-    body: list[str] = []
+    """Split a reply into its lines and the remarks that end it."""
+    # Some models go on in the same line.
+    body = _INLINE.sub("\n# critique:", text.strip()).splitlines()
     critique, score = "", None
-    for line in text.strip().splitlines():
-        remark = _REMARK.match(line)
-        if remark is None:
-            body.append(line)
-        elif remark[1].lower() == "critique":
-            critique = remark[2].strip()
+    while body and (remark := _REMARK.match(body[-1])):
+        body.pop()
+        if remark["critique"] is not None:
+            critique, _, inline = remark["critique"].partition("# score:")
+            score = _score(inline) if inline else score
         else:
-            score = _score(remark[2])
-    return Remarked(body="\n".join(body).strip(), critique=critique, score=score)
+            score = _score(remark["marked"] or remark["bare"] or "")
+    return Remarked(body="\n".join(body).strip(), critique=critique.strip(), score=score)
 
 
 def lines_grammar(line: str, most: int, *, remarks: bool) -> str:

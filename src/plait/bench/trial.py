@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from plait.agents.agent import Agent
 from plait.bench.baselines.react import ReactTask, react
 from plait.bench.workbench import WorkbenchTask, judge
-from plait.agents.agent import Agent
 from plait.errors import PlaitError
 from plait.models.budget import Budget
 from plait.models.ledger import usage_of
@@ -100,6 +100,7 @@ async def run_trials(
     model: LanguageModel,
     options: Options,
     file: Path,
+    tell: Callable[[Trial], None],
 ) -> list[Trial]:
     """Run the tasks that have no line in `file` yet, one after another; return all lines."""
     done = read_trials(file)
@@ -112,9 +113,7 @@ async def run_trials(
             done.append(trial)
             with file.open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(asdict(trial)) + "\n")
-            print(
-                f"{'right' if trial.right else 'wrong'} {trial.seconds:5.0f} s {trial.query[:90]}", flush=True
-            )
+            tell(trial)
     finally:
         await log.close()
     return done

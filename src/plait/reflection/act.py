@@ -12,15 +12,15 @@ from plait.errors import ReplyError
 from plait.events import LoopBroken, Noted, SubtaskFinished, SubtaskStarted
 from plait.journal import Journal
 from plait.models.callform import format_call
-from plait.reflection.checks import Known, wider
+from plait.reflection.checks import ANSWERED, FOUND_NOTHING, Known, wider
 from plait.reflection.crew import Crew
 from plait.reflection.memory import ShortTermMemory
-from plait.reflection.plan import Plan, Subtask
+from plait.reflection.plan import Subtask
 from plait.reflection.tool_agent import Choice, Moment, choose
 from plait.reflection.trajectory import Effects, Step, SubtaskRun, Trajectory
 
-LOOP_LIMIT = 2
-"""A call that was answered already, chosen this often in a row, ends the subtask."""
+SEARCHES_ENOUGH = 2
+"""Different searches that found nothing, after which there is taken to be nothing."""
 
 
 @dataclass(kw_only=True)
@@ -43,13 +43,16 @@ class Round:
         """Return what a call of a subtask may draw on."""
         seen = [step for other in self.before(run.subtask).runs.values() for step in other.steps]
         done = [*self.earlier.done, *(step for step in seen if step.effect and step.ok)]
-        observations = [step.observation for step in (*seen, *self.earlier.done)]
+        observations = [step.observation for step in (*seen, *self.earlier.seen)]
+        remembered = run.steps
+        if not self.crew.settings.short_term:
+            remembered = [step for step in run.steps if step.ok]
         return Known(
             task=self.crew.task,
-            texts=[self.crew.told_task, *observations],
+            texts=[self.crew.told_task, run.subtask.goal, *observations],
             notes=self.crew.notes,
             dates=self.crew.dates,
-            steps=run.steps,
+            steps=remembered,
             effects=Effects(done=done),
         )
 
@@ -60,13 +63,14 @@ class Round:
         return found
 
 
-async def act(journal: Journal, crew: Crew, plan: Plan, effects: Effects) -> Trajectory:
-    """Work through `plan` and return what happened; effects done are added to `effects`."""
-    trajectory = Trajectory.of(plan)
-    round_ = Round(crew=crew, trajectory=trajectory, earlier=Effects(done=list(effects.done)))
-    round_.finished = {subtask.id: asyncio.Event() for subtask in plan.subtasks}
-    await together([_subtask(journal, round_, effects, subtask) for subtask in plan.subtasks])
-    return trajectory
+async def act(journal: Journal, crew: Crew, trajectory: Trajectory, effects: Effects) -> None:
+    """Work through the plan of `trajectory`, which fills; `effects` takes what was done and seen."""
+    earlier = Effects(done=list(effects.done), seen=list(effects.seen))
+    round_ = Round(crew=crew, trajectory=trajectory, earlier=earlier)
+    subtasks = trajectory.plan.subtasks
+    round_.finished = {subtask.id: asyncio.Event() for subtask in subtasks}
+    await together([_subtask(journal, round_, effects, subtask) for subtask in subtasks])
+    effects.seen += [step for run in trajectory.runs.values() for step in run.steps]
 
 
 async def _subtask(journal: Journal, round_: Round, effects: Effects, subtask: Subtask) -> None:
@@ -89,26 +93,26 @@ async def _work(journal: Journal, round_: Round, effects: Effects, run: SubtaskR
     """Take steps until the subtask is done, fails, or is out of steps."""
     memory = ShortTermMemory(enabled=round_.crew.settings.short_term)
     journal.emit(SubtaskStarted(id=run.subtask.id, goal=run.subtask.goal))
-    repeats = 0
-    for number in range(1, round_.crew.settings.steps + 1):
+    number = 0
+    while number < round_.crew.settings.steps:
+        number += 1
         try:
             choice = await _choose(journal, round_, run, memory, number)
         except ReplyError as error:
             memory.write(journal, error.message)
+            if any(repeat in error.message for repeat in (ANSWERED, FOUND_NOTHING)):
+                journal.emit(LoopBroken(call=run.steps[-1].call, times=2))
             return _give_up(journal, run, memory, error.message)
         if choice.done:
             return _end(journal, run, memory, "succeeded", str(choice.arguments["result"]))
         step = await _execute(journal, round_, effects, run, choice, number)
-        repeats = repeats + 1 if _is_repeat(run, step) else 0
-        if repeats >= LOOP_LIMIT:
-            journal.emit(LoopBroken(call=step.call, times=repeats + 1))
-            return _end(journal, run, memory, "failed", f"{step.call} was chosen again and again")
         run.steps.append(step)
         if not step.ok:
-            memory.write(journal, f"{step.call} -> {step.observation}")
+            own = f" (own critique before: {step.critique})" if step.critique else ""
+            memory.write(journal, f"{step.call} -> {step.observation}{own}")
         elif step.empty:
             memory.write(journal, f"{step.call} found nothing")
-            run.steps += await _wider(journal, round_, run, step, number)
+            number += await _search_wider(journal, round_, run, number + 1)
     return _end(journal, run, memory, "failed", f"not done in {round_.crew.settings.steps} steps")
 
 
@@ -126,6 +130,8 @@ async def _choose(
         passed = await choose(branch, round_.crew, moment)
         if passed.judged.output.left_out:
             branch.emit(Noted(text=f"left out {', '.join(passed.judged.output.left_out)}"))
+        for refused in passed.refused:
+            memory.write(branch, f"refused: {refused}")
         if passed.forced:
             memory.write(branch, f"own critique of {passed.judged.shown}: {passed.judged.critique}")
         return passed.judged.output
@@ -152,19 +158,22 @@ async def _execute(
     return step
 
 
-async def _wider(journal: Journal, round_: Round, run: SubtaskRun, step: Step, number: int) -> list[Step]:
-    """Make a search that found nothing once more without the bound that the task does not set."""
+async def _search_wider(journal: Journal, round_: Round, run: SubtaskRun, number: int) -> int:
+    """Make a search that found nothing once more without the bound that the task does not set.
+
+    Needs no model; returns the steps it took, 0 or 1.
+    """
+    step = run.steps[-1]
     arguments = wider(step, round_.known(run))
-    if arguments is None:
-        return []
+    if arguments is None or any(old.call == format_call(step.tool, arguments) for old in run.steps):
+        return 0
     choice = Choice(name=step.tool, arguments=arguments, thought="Nothing was found, so I search wider.")
-    if any(old.call == format_call(choice.name, arguments) for old in run.steps):
-        return []
 
     async def place(branch: Journal, _: None) -> Step:
         return await _made(branch, round_, choice)
 
-    return [await journal.branch(f"step-{number}/wider", place, None)]
+    run.steps.append(await journal.branch(f"step-{number}/act", place, None))
+    return 1
 
 
 async def _made(journal: Journal, round_: Round, choice: Choice) -> Step:
@@ -174,6 +183,8 @@ async def _made(journal: Journal, round_: Round, choice: Choice) -> Step:
         tool=choice.name,
         arguments=choice.arguments,
         thought=choice.thought,
+        critique=choice.critique,
+        score=choice.score,
         ok=observation.ok,
         observation=observation.text,
         effect=round_.crew.executor.tools[choice.name].effect == "changes",
@@ -192,11 +203,6 @@ def _refused(choice: Choice, why: str) -> Step:
     return Step(tool=choice.name, arguments=choice.arguments, ok=False, observation=why, effect=False)
 
 
-def _is_repeat(run: SubtaskRun, step: Step) -> bool:
-    """Whether the same call brought the same result before in this subtask."""
-    return any(old.call == step.call and old.observation == step.observation for old in run.steps)
-
-
 def _end(journal: Journal, run: SubtaskRun, memory: ShortTermMemory, status: str, result: str) -> None:
     """Finish a subtask; short-term memory is cleared by success and by nothing else."""
     run.status = "succeeded" if status == "succeeded" else "failed"
@@ -209,10 +215,13 @@ def _end(journal: Journal, run: SubtaskRun, memory: ShortTermMemory, status: str
 def _give_up(journal: Journal, run: SubtaskRun, memory: ShortTermMemory, why: str) -> None:
     """End a subtask whose agent has no further call to offer.
 
-    Where its last call did its work there may just be nothing left to do: the results stand, and the
-    answer agent judges them.
+    Where its last call did its work, or different searches found nothing, there may just be nothing
+    left to do: the results stand, and the answer agent judges them.
     """
     last = run.steps[-1] if run.steps else None
+    empty = {step.call for step in run.steps if step.empty}
     if last is not None and last.ok and not last.empty:
         return _end(journal, run, memory, "succeeded", f"no further step after {last.call}")
+    if last is not None and last.empty and len(empty) >= SEARCHES_ENOUGH:
+        return _end(journal, run, memory, "succeeded", f"{len(empty)} searches found nothing to act on")
     return _end(journal, run, memory, "failed", why)

@@ -15,6 +15,7 @@ from plait.reflection.dates import unquoted
 from plait.reflection.trajectory import Effects, Step
 from plait.tools.tool import Tool
 
+FOUND_NOTHING = "this very call was made before and found nothing: search with other or fewer words"
 ANSWERED = "this very call was made before and its result is above: use it now, or call done"
 
 _TIME_WORDS = re.compile(
@@ -71,13 +72,14 @@ def mended(tool: Tool, arguments: Mapping[str, Any], known: Known) -> tuple[dict
     required = tool.parameters.get("required", ())
     if tool.effect != "reads":
         return dict(arguments), []
+    seen = "\n".join(known.texts)
     timeless = not known.dates and not _TIME_WORDS.search(unquoted(known.task))
     kept: dict[str, Any] = {}
     left_out: list[str] = []
     for name, value in arguments.items():
         needless = (
             value == ""
-            or (_is_dated(value) and timeless)
+            or (_is_dated(value) and timeless and value[:10] not in seen)
             or (_is_words(value) and (_fits_everything(tool, value) or _only_dates(value, known.dates)))
         )
         if needless and name not in required:
@@ -105,7 +107,7 @@ def _repeated(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator
     if same is not None and not same.ok:
         yield "this very call failed before: change it, or use another tool"
     elif same is not None and same.empty:
-        yield "this very call was made before and found nothing: search with other or fewer words"
+        yield FOUND_NOTHING
     elif same is not None:
         yield ANSWERED
     elif known.effects.has(call):

@@ -18,7 +18,9 @@ _TODAY = re.compile(r"\btoday is\b[^.\d]*(\d{4}-\d{2}-\d{2})", re.IGNORECASE)
 _MONTH_DAY = re.compile(rf"\b({'|'.join(MONTHS)})\s+(\d{{1,2}})(?:st|nd|rd|th)?\b", re.IGNORECASE)
 _WEEKDAY = re.compile(rf"\b({'|'.join(DAYS)})\b", re.IGNORECASE)
 _RELATIVE = re.compile(r"\b(today|tomorrow|yesterday)\b", re.IGNORECASE)
-_QUOTED = re.compile(r"""(?:(?<=\s)|^)(?:'.*?'|".*?"|“.*?”|‘.*?’)(?=[\s.,;:!?]|$)""", re.DOTALL)
+_QUOTED = re.compile(
+    r"""(?:(?<=\s)|^)(?:'.*?'|".*?"|\u201c.*?\u201d|\u2018.*?\u2019)(?=[\s.,;:!?]|$)""", re.DOTALL
+)
 _OFFSETS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 
 

@@ -40,7 +40,8 @@ class Plan:
 
 
 PLAN_LINE = (
-    r'[1-9] ". " [^\x00-\x20(\x7F] [^\x00-\x1F(\x7F]{1,240} (" (independent)" | " (after " [1-9] ")")?'
+    r'[1-9] ". " [^\x00-\x20(\x7F] [^\x00-\x1F(\x7F]{1,240} '
+    r'(" (independent)" | " (after " [1-9] (", " [1-9]){0,6} ")")?'
 )
 """GBNF of one line of a plan: its number, its goal without brackets, and what it comes after."""
 
@@ -48,7 +49,7 @@ PLAN_LINE = (
 def read_plan(text: str) -> Plan:
     """Read a plan written as numbered lines, and put it in topological order.
 
-    A line is `2. goal`, and depends on the line before it; `(after 1)` at its end names others, and
+    A line is `2. goal`, and depends on the lines before it; `(after 1)` at its end names others, and
     `(independent)` says that it needs none. Lines of another form are passed over.
 
     Raises:
@@ -57,7 +58,7 @@ def read_plan(text: str) -> Plan:
     subtasks: list[Subtask] = []
     for line in text.splitlines():
         if match := _LINE.match(line.strip()):
-            subtasks.append(_subtask(match, before=subtasks[-1].id if subtasks else None))
+            subtasks.append(_subtask(match, before=_ends(subtasks)))
     if not subtasks:
         raise ReplyError("the plan has no subtask: write numbered lines such as `1. goal`")
     if len(subtasks) > MAXIMUM_SUBTASKS:
@@ -74,11 +75,17 @@ def read_plan(text: str) -> Plan:
     return Plan(subtasks=_sorted(subtasks))
 
 
-def _subtask(match: re.Match[str], before: str | None) -> Subtask:
+def _ends(subtasks: Sequence[Subtask]) -> list[str]:
+    """Return the subtasks that no other depends on: whoever waits for them waits for all."""
+    needed = {other for subtask in subtasks for other in subtask.depends_on}
+    return [subtask.id for subtask in subtasks if subtask.id not in needed]
+
+
+def _subtask(match: re.Match[str], before: Sequence[str]) -> Subtask:
     goal = match["goal"].strip()
-    needs = [before] if before is not None else []
+    needs = list(before)
     if after := _AFTER.search(goal):
-        needs = re.findall(r"\d+", after[0])
+        needs = [str(int(number)) for number in re.findall(r"\d+", after[0])]
         goal = goal[: after.start()].strip() or goal
     return Subtask(id=str(int(match["id"])), goal=goal, depends_on=tuple(dict.fromkeys(needs)))
 

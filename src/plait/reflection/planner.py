@@ -14,7 +14,7 @@ from plait.reflection.crew import Crew
 from plait.reflection.plan import MAXIMUM_SUBTASKS, PLAN_LINE, Plan, read_plan
 
 
-async def make_plan(journal: Journal, crew: Crew, lessons: Sequence[str], number: int) -> Plan:
+async def make_plan(journal: Journal, crew: Crew, lessons: Sequence[str], number: int) -> Judged[Plan]:
     """Return a plan that passed the planner's gate.
 
     Args:
@@ -41,4 +41,4 @@ async def make_plan(journal: Journal, crew: Crew, lessons: Sequence[str], number
 
     passed = await through_gate(journal, Role(agent=crew.planner, gate=gate, request=request, read=read))
     journal.emit(PlanMade(round=number, subtasks=passed.judged.output.as_json()))
-    return passed.judged.output
+    return passed.judged

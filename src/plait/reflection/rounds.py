@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from plait.agents.gate import Judged
 from plait.errors import ReplyError
 from plait.events import LoopBroken, RoundFinished, RoundStarted
 from plait.journal import JSON, Journal, JSONObject
@@ -31,6 +32,8 @@ class Progress:
     answer: Any = None
     score: float | None = None
     passed: bool = False
+    weakness: str = ""
+    """What the last answer lacks, where it did not pass."""
     trajectory: Trajectory | None = None
     """Of the round under way, or of the last."""
     effects: Effects = field(default_factory=Effects)
@@ -55,9 +58,11 @@ async def solve_in_rounds(journal: Journal, crew: Crew, progress: Progress) -> N
             break
         if failure in failures:
             journal.emit(LoopBroken(call=f"round {number}", times=failures.count(failure) + 1))
+            if progress.answer is None and progress.trajectory is not None:
+                await _answer(journal, crew, progress, number)
             break
         failures.append(failure)
-        memory.write(journal, failure)
+        memory.write(journal, f"Round {number}\n{failure}")
     memory.clear(journal)
 
 
@@ -66,22 +71,24 @@ async def _round(
 ) -> str | None:
     """Run one round; return None when its answer passed, else the round as text."""
     journal.emit(RoundStarted(round=number))
-    progress.rounds = number
+    progress.rounds, progress.trajectory = number, None
     try:
         plan = await _plan(journal, crew, lessons, number)
     except ReplyError as error:
         journal.emit(RoundFinished(round=number, answer="", score=None, passed=False))
         return f"No plan: {error.message}"
-    progress.trajectory = await act(journal, crew, plan, progress.effects)
+    progress.trajectory = Trajectory.of(plan.output)
+    progress.trajectory.remarks = f"Plan: {plan.critique} (score {plan.score})" if plan.critique else ""
+    await act(journal, crew, progress.trajectory, progress.effects)
     last = number == crew.settings.rounds
     if progress.trajectory.failed and not last:
         journal.emit(RoundFinished(round=number, answer="", score=None, passed=False))
-        return trajectory_text(progress.trajectory)
+        return trajectory_text(progress.trajectory, remarks=True)
     return await _answer(journal, crew, progress, number)
 
 
-async def _plan(journal: Journal, crew: Crew, lessons: Sequence[str], number: int) -> Plan:
-    async def place(branch: Journal, _: None) -> Plan:
+async def _plan(journal: Journal, crew: Crew, lessons: Sequence[str], number: int) -> Judged[Plan]:
+    async def place(branch: Journal, _: None) -> Judged[Plan]:
         return await make_plan(branch, crew, lessons, number)
 
     return await journal.branch("plan", place, None)
@@ -103,16 +110,17 @@ async def _answer(journal: Journal, crew: Crew, progress: Progress, number: int)
         answer, score, good, critique = await journal.branch("answer", place, None)
     except ReplyError as error:
         journal.emit(RoundFinished(round=number, answer="", score=None, passed=False))
-        return f"{trajectory_text(trajectory)}\n\nNo answer: {error.message}"
+        return f"{trajectory_text(trajectory, remarks=True)}\n\nNo answer: {error.message}"
     progress.offer(answer, score)
-    if good and crew.check is not None:
+    if crew.check is not None:
         good, critique = await _checked(journal, crew.check, answer)
-    progress.passed = good
+    progress.passed, progress.weakness = good, critique
     journal.emit(RoundFinished(round=number, answer=str(answer), score=score, passed=good))
     if good:
         progress.answer, progress.score = answer, score
         return None
-    return f"{trajectory_text(trajectory)}\n\nAnswer: {answer}\nCritique: {critique} (score {score})"
+    done = trajectory_text(trajectory, remarks=True)
+    return f"{done}\n\nAnswer: {answer}\nCritique: {critique} (score {score})"
 
 
 async def _checked(journal: Journal, check: Check, answer: Any) -> tuple[bool, str]:

@@ -29,9 +29,11 @@ DONE = CallSpec(
     },
 )
 
+CRITIQUE, SCORE = "own_critique", "own_score"
+"""Parameters that carry them in function calling; a tool may have a `score` of its own."""
 REFLECTION_PARAMETERS: Mapping[str, Any] = {
-    "critique": {"type": "string", "maxLength": 200},
-    "score": {"type": "number", "minimum": 0, "maximum": 10},
+    CRITIQUE: {"type": "string", "maxLength": 200},
+    SCORE: {"type": "number", "minimum": 0, "maximum": 10},
 }
 
 
@@ -42,6 +44,8 @@ class Choice:
     name: str
     arguments: Mapping[str, Any]
     thought: str = ""
+    critique: str = ""
+    score: float | None = None
     left_out: Sequence[str] = ()
     """Arguments that a check left out, as `name=value`."""
 
@@ -74,7 +78,7 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
     def request(feedback: Feedback | None) -> Request:
         offer = _without_answered(specs, feedback)
         form = _form(offer, crew.settings.function_calling, gate.enabled)
-        hints = Hints(moment.memory.entries, feedback)
+        hints = Hints(moment.memory.entries, feedback, failed_steps=crew.settings.short_term)
         prompt = crew.wording.tool(crew.told_task, moment.run, moment.trajectory, hints, gate.enabled)
         return crew.tool.request(crew.messages(offered, prompt), form, next_attempt(feedback))
 
@@ -101,7 +105,14 @@ def _checked(crew: Crew, parsed: ParsedReply, known: Known) -> tuple[Choice, lis
         return choice, done_problems(known)
     tool = crew.executor.tools[name]
     kept, left_out = mended(tool, arguments, known)
-    choice = Choice(name=name, arguments=kept, thought=parsed.thought, left_out=tuple(left_out))
+    choice = Choice(
+        name=name,
+        arguments=kept,
+        thought=parsed.thought,
+        critique=parsed.critique,
+        score=parsed.score,
+        left_out=tuple(left_out),
+    )
     return choice, call_problems(tool, kept, known)
 
 
@@ -134,7 +145,7 @@ def _parse(reply: Reply, specs: Sequence[CallSpec], function_calling: bool) -> P
         raise ReplyError("the reply calls no tool: call exactly one")
     call = reply.tool_calls[0]
     arguments = dict(call.arguments)
-    critique, score = str(arguments.pop("critique", "")), arguments.pop("score", None)
+    critique, score = str(arguments.pop(CRITIQUE, "")), arguments.pop(SCORE, None)
     parsed = parse_call(format_call(call.name, arguments), specs)
     return ParsedReply(
         call=parsed.call, critique=critique, score=float(score) if isinstance(score, int | float) else None

@@ -17,7 +17,8 @@ OLD_CHARACTERS = 500
 """Of an older result where there are too many."""
 
 _EMPTY = re.compile(
-    r"\s*(\[\]|\{\}|none|null|nothing|no \w+( \w+)? (was |were )?(found|match\w*))?\W*$", re.IGNORECASE
+    r"\s*(\[\]|\{\}|none|null|nothing|no \w+( \w+)? (was |were )?(found|match\w*)|no match\w*)?\W*$",
+    re.IGNORECASE,
 )
 
 SubtaskStatus = Literal["todo", "succeeded", "failed", "skipped"]
@@ -33,6 +34,9 @@ class Step:
     observation: str
     effect: bool
     thought: str = ""
+    critique: str = ""
+    """The agent's own, before it acted."""
+    score: float | None = None
 
     @property
     def empty(self) -> bool:
@@ -61,6 +65,8 @@ class Trajectory:
 
     plan: Plan
     runs: Mapping[str, SubtaskRun]
+    remarks: str = ""
+    """The planner's own critique and score."""
 
     @classmethod
     def of(cls, plan: Plan) -> "Trajectory":
@@ -75,13 +81,21 @@ class Trajectory:
 
 @dataclass(kw_only=True)
 class Effects:
-    """The effects done so far in the whole run, over all its rounds, in order."""
+    """What the whole run has done and seen so far, over all its rounds, in order."""
 
     done: list[Step] = field(default_factory=list["Step"])
+    """Effects that succeeded."""
+    seen: list[Step] = field(default_factory=list["Step"])
+    """Every step of the rounds that are over."""
 
     def has(self, call: str) -> bool:
         """Whether exactly this call was done with success."""
         return any(step.call == call for step in self.done)
+
+
+def delimited(text: str) -> str:
+    """Return a tool's text so that it cannot end its own delimiter: it is data, never instruction."""
+    return text.replace("</result", "<\\/result")
 
 
 def shown(steps: Sequence[Step]) -> str:
@@ -97,5 +111,5 @@ def shown(steps: Sequence[Step]) -> str:
             whole -= len(text) - OLD_CHARACTERS
             text = f"{text[:OLD_CHARACTERS]}\n[cut: make the call again to see all]"
         thought = f"# thought: {step.thought}\n" if step.thought else ""
-        lines.append(f"{thought}{step.call}\n<result>\n{text}\n</result>")
+        lines.append(f"{thought}{step.call}\n<result>\n{delimited(text)}\n</result>")
     return "\n".join(lines)

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from plait.agents.gate import Feedback
 from plait.agents.prompting import fill, load
+from plait.errors import UserError
 from plait.models.callform import CallSpec, signature
 from plait.reflection.plan import Plan
 from plait.reflection.trajectory import SubtaskRun, Trajectory, shown
 
 PACKAGE = "plait.reflection"
+TOOL_REMARKS = 3
 REPLY_CHARACTERS = 600
 """Of a refused reply at most this much is shown again."""
 
@@ -51,9 +53,7 @@ class Wording:
 
     def tool(self, task: str, now: SubtaskRun, before: Trajectory, hints: "Hints", gated: bool) -> str:
         """Return the tool agent's prompt for the next call of subtask `now`."""
-        remarks = ["", "", ""]
-        if gated:
-            remarks = self._load("tool_remarks").split("\n\n")
+        remarks = self._tool_remarks() if gated else ["", "", ""]
         return fill(
             self._load("tool"),
             criteria=self._criteria("tool_criteria", gated),
@@ -63,10 +63,18 @@ class Wording:
             task=task,
             subtask=_subtask(now, before),
             results=_results(now, before),
-            steps=shown(now.steps) + "\n" if now.steps else "",
+            steps=_steps(now, hints),
             failures=_failures(hints.failures),
             feedback=revision(hints.feedback),
         )
+
+    def _tool_remarks(self) -> list[str]:
+        remarks = self._load("tool_remarks").split("\n\n")
+        if len(remarks) != TOOL_REMARKS:
+            raise UserError(
+                f"prompt 'tool_remarks' needs {TOOL_REMARKS} paragraphs, one for each call of the example"
+            )
+        return remarks
 
     def answer(self, task: str, trajectory: Trajectory, feedback: Feedback | None, gated: bool) -> str:
         """Return the answer agent's prompt."""
@@ -83,9 +91,13 @@ class Wording:
 class Hints:
     """What the next try of a call is told besides the state of things."""
 
-    def __init__(self, failures: Sequence[str], feedback: Feedback | None) -> None:
+    def __init__(
+        self, failures: Sequence[str], feedback: Feedback | None, *, failed_steps: bool = True
+    ) -> None:
         self.failures = failures
         self.feedback = feedback
+        self.failed_steps = failed_steps
+        """Whether calls that failed are shown; short-term memory holds them."""
 
 
 def _subtask(now: SubtaskRun, before: Trajectory) -> str:
@@ -100,13 +112,19 @@ def plan_text(plan: Plan) -> str:
     return "\n".join(f"{subtask.id}. {subtask.goal}" for subtask in plan.subtasks)
 
 
-def trajectory_text(trajectory: Trajectory) -> str:
-    """Return a round as text: every subtask with its calls, results and how it ended."""
-    blocks: list[str] = []
+def trajectory_text(trajectory: Trajectory, *, remarks: bool = False) -> str:
+    """Return a round as text: every subtask with its calls, results and how it ended.
+
+    With `remarks` the agents' own critiques and scores too: that is what long-term memory keeps.
+    """
+    blocks = [trajectory.remarks] if remarks and trajectory.remarks else []
     for run in trajectory.runs.values():
-        head = f"Subtask {run.subtask.id}: {run.subtask.goal}"
+        after = f" (after {', '.join(run.subtask.depends_on)})" if run.subtask.depends_on else ""
+        head = f"Subtask {run.subtask.id}: {run.subtask.goal}{after}"
+        own = [f"{step.call}: {step.critique} (score {step.score})" for step in run.steps if step.critique]
         tail = f"-> {run.status}" + (f": {run.result}" if run.result else "")
-        blocks.append("\n".join(part for part in (head, shown(run.steps), tail) if part))
+        parts = (head, shown(run.steps), *(own if remarks else ()), tail)
+        blocks.append("\n".join(part for part in parts if part))
     return "\n\n".join(blocks)
 
 
@@ -126,8 +144,9 @@ def _lead(line: str) -> str:
 def _lessons(lessons: Sequence[str]) -> str:
     if not lessons:
         return ""
-    rounds = "\n\n".join(f"Earlier round {n}:\n{text}" for n, text in enumerate(lessons, 1))
-    return f"\n# What was tried before and did not do\n{rounds}\nPlan so that it works this time; what is done already is not done again.\n"
+    rounds = "\n\n".join(lessons)
+    hint = "Plan so that it works this time; what is done already is not done again."
+    return f"\n# What was tried before and did not do\n{rounds}\n{hint}\n"
 
 
 def _results(now: SubtaskRun, before: Trajectory) -> str:
@@ -138,6 +157,11 @@ def _results(now: SubtaskRun, before: Trajectory) -> str:
         if run.steps or run.result:
             blocks.append(f"{shown(run.steps)}\n(subtask {run.subtask.id}: {run.result})")
     return ("\n# Done before\n" + "\n".join(blocks) + "\n") if blocks else ""
+
+
+def _steps(now: SubtaskRun, hints: Hints) -> str:
+    steps = [step for step in now.steps if step.ok or hints.failed_steps]
+    return shown(steps) + "\n" if steps else ""
 
 
 def _failures(failures: Sequence[str]) -> str:

@@ -97,7 +97,8 @@ TOOLS = (
     ),
     Declaration(
         name="calendar.search_events",
-        description="Find calendar events (meetings), earliest first, at most 5; narrow the times to see later ones.",
+        description="Find calendar events (meetings), earliest first, at most 5;"
+        " narrow the times to see later ones.",
         function=search_events,
         parameters={
             "query": text("part of the event name or of the participant's address"),
