@@ -10,7 +10,7 @@ from plait.agents.agent import Agent
 from plait.errors import ToolError
 from plait.events import SubtaskFinished
 from plait.models.budget import Budget, Limits
-from plait.models.protocol import Settings
+from plait.models.protocol import Message, Settings
 from plait.models.scripted import Answer, ScriptedModel, Step, prompt
 from plait.reflection.act import act
 from plait.reflection.crew import Crew
@@ -103,9 +103,10 @@ class Library:
 class MarkedWording(Wording):
     """The prompts, with a mark that tells a script which subtask is worked on."""
 
-    def tool(self, *args: Any, **kwargs: Any) -> str:
+    def tool(self, *args: Any, **kwargs: Any) -> list[Message]:
         now = next(each for each in (*args, *kwargs.values()) if isinstance(each, SubtaskRun))
-        return f"{super().tool(*args, **kwargs)}\n{_mark(now.subtask.id)}"
+        *chat, last = super().tool(*args, **kwargs)
+        return [*chat, Message(role="user", content=f"{last.content}\n{_mark(now.subtask.id)}")]
 
 
 class Stage:

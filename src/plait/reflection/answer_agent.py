@@ -15,8 +15,8 @@ from plait.reflection.crew import Crew
 from plait.reflection.trajectory import Trajectory
 
 ANSWER_LINES = 20
-ANSWER_LINE = r"[^\x00-\x20#\x7F] [^\x00-\x1F\x7F]{0,300}"
-"""GBNF of one line of an answer; a line that begins with # is a remark."""
+ANSWER_LINE = r"[^\x00-\x20#\x7F] [^\x00-\x1F#\x7F]{0,300}"
+"""GBNF of one line of an answer; # begins a remark."""
 
 
 async def write_answer(journal: Journal, crew: Crew, trajectory: Trajectory) -> Passed[Any]:

@@ -23,6 +23,10 @@ _TIME_WORDS = re.compile(
     r"next|past|overdue|due|ago|since|until|recent|before|after|morning|afternoon|evening)\b",
     re.IGNORECASE,
 )
+_SEVERAL = re.compile(
+    r"\b(all|any|every|each|both|them|those|their|and|then|also|meetings|events|emails|e-mails|tasks)\b",
+    re.IGNORECASE,
+)
 _AHEAD = re.compile(r"\b(next|future|upcoming|coming)\b", re.IGNORECASE)
 _UPPER = re.compile(r"max|end|until|before|_to$", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(^|_)id$", re.IGNORECASE)
@@ -61,6 +65,16 @@ def done_problems(known: Known) -> list[str]:
             " fewer or wider parameters (leave out what is not needed)"
         ]
     return []
+
+
+def finished_by(known: Known) -> Step | None:
+    """Return the effect that reached the task, where an agent that only looks again is taken to be done.
+
+    A task that speaks of one thing is reached by the first effect; after it small models look again
+    and then change the next thing too. Where the task speaks of several, nothing is concluded.
+    """
+    done = [step for step in known.steps if step.effect and step.ok]
+    return done[-1] if done and not _SEVERAL.search(unquoted(known.task)) else None
 
 
 def mended(tool: Tool, arguments: Mapping[str, Any], known: Known) -> tuple[dict[str, Any], list[str]]:

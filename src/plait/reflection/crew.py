@@ -95,5 +95,8 @@ class Crew:
 
     def messages(self, specs: Sequence[CallSpec], prompt: str) -> list[Message]:
         """Return the whole prompt of one call; the tools come first, equal for all agents."""
-        shared = self.wording.shared(self.notes, specs)
-        return [Message(role="system", content=shared), Message(role="user", content=prompt)]
+        return [self.system(specs), Message(role="user", content=prompt)]
+
+    def system(self, specs: Sequence[CallSpec]) -> Message:
+        """Return the first message of every prompt: the tools, equal for all agents."""
+        return Message(role="system", content=self.wording.shared(self.notes, specs))

@@ -4,7 +4,7 @@ Its reply can only be one of the tools offered, or `done`. Knows nothing of how 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from plait.agents.gate import Feedback, Judged, Passed, Role, next_attempt, through_gate
@@ -12,7 +12,7 @@ from plait.errors import ReplyError
 from plait.journal import Journal
 from plait.models.callform import CallSpec, ParsedReply, call_grammar, format_call, parse_call
 from plait.models.protocol import Form, FunctionCalling, Grammar, Reply, Request
-from plait.reflection.checks import ANSWERED, Known, call_problems, done_problems, mended
+from plait.reflection.checks import ANSWERED, Known, call_problems, done_problems, finished_by, mended
 from plait.reflection.crew import Crew
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.trajectory import SubtaskRun, Trajectory
@@ -79,8 +79,8 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
         offer = _without_answered(specs, feedback)
         form = _form(offer, crew.settings.function_calling, gate.enabled)
         hints = Hints(moment.memory.entries, feedback, failed_steps=crew.settings.short_term)
-        prompt = crew.wording.tool(crew.told_task, moment.run, moment.trajectory, hints, gate.enabled)
-        return crew.tool.request(crew.messages(offered, prompt), form, next_attempt(feedback))
+        chat = crew.wording.tool(crew.told_task, moment.run, moment.trajectory, hints, gate.enabled)
+        return crew.tool.request([crew.system(offered), *chat], form, next_attempt(feedback))
 
     async def read(reply: Reply) -> Judged[Choice]:
         parsed = _parse(reply, specs, crew.settings.function_calling)
@@ -113,7 +113,11 @@ def _checked(crew: Crew, parsed: ParsedReply, known: Known) -> tuple[Choice, lis
         score=parsed.score,
         left_out=tuple(left_out),
     )
-    return choice, call_problems(tool, kept, known)
+    problems = call_problems(tool, kept, known)
+    if problems == [ANSWERED] and (effect := finished_by(known)) is not None:
+        ended = Choice(name=DONE.name, arguments={"result": f"{effect.call}: {effect.observation}"})
+        return replace(ended, thought=choice.thought, critique=choice.critique, score=choice.score), []
+    return choice, problems
 
 
 def _without_answered(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[CallSpec]:

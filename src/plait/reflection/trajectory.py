@@ -98,18 +98,26 @@ def delimited(text: str) -> str:
     return text.replace("</result", "<\\/result")
 
 
-def shown(steps: Sequence[Step]) -> str:
-    """Return calls with their results, each result delimited as data.
+def observations(steps: Sequence[Step]) -> list[str]:
+    """Return what each step brought, as data to be shown.
 
     Where results are long, the oldest are cut, so that a prompt stays within an engine's context.
     """
     whole = sum(len(step.observation) for step in steps)
-    lines: list[str] = []
+    texts: list[str] = []
     for step in steps:
         text = step.observation
         if whole > SHOWN_CHARACTERS and step is not steps[-1] and len(text) > OLD_CHARACTERS:
             whole -= len(text) - OLD_CHARACTERS
             text = f"{text[:OLD_CHARACTERS]}\n[cut: make the call again to see all]"
+        texts.append(delimited(text))
+    return texts
+
+
+def shown(steps: Sequence[Step]) -> str:
+    """Return calls with their thoughts and results, each result delimited as data."""
+    blocks: list[str] = []
+    for step, text in zip(steps, observations(steps), strict=True):
         thought = f"# thought: {step.thought}\n" if step.thought else ""
-        lines.append(f"{thought}{step.call}\n<result>\n{delimited(text)}\n</result>")
-    return "\n".join(lines)
+        blocks.append(f"{thought}{step.call}\n<result>\n{text}\n</result>")
+    return "\n".join(blocks)

@@ -11,11 +11,14 @@ from plait.agents.gate import Feedback
 from plait.agents.prompting import fill, load
 from plait.errors import UserError
 from plait.models.callform import CallSpec, signature
+from plait.models.protocol import Message
 from plait.reflection.plan import Plan
-from plait.reflection.trajectory import SubtaskRun, Trajectory, shown
+from plait.reflection.trajectory import Step, SubtaskRun, Trajectory, observations, shown
 
 PACKAGE = "plait.reflection"
 TOOL_REMARKS = 3
+MADE_WITHOUT_SCORE = "10"
+"""Shown for a call that needed no model."""
 REPLY_CHARACTERS = 600
 """Of a refused reply at most this much is shown again."""
 
@@ -51,10 +54,16 @@ class Wording:
             feedback=revision(feedback),
         )
 
-    def tool(self, task: str, now: SubtaskRun, before: Trajectory, hints: "Hints", gated: bool) -> str:
-        """Return the tool agent's prompt for the next call of subtask `now`."""
+    def tool(
+        self, task: str, now: SubtaskRun, before: Trajectory, hints: "Hints", gated: bool
+    ) -> list[Message]:
+        """Return the tool agent's prompt for the next call of subtask `now`, as a chat.
+
+        Each call so far is a turn of the agent with its result as the answer: a new step only adds to
+        the prompt. What was refused is not a turn; only the last message tells of it.
+        """
         remarks = self._tool_remarks() if gated else ["", "", ""]
-        return fill(
+        opening = fill(
             self._load("tool"),
             criteria=self._criteria("tool_criteria", gated),
             searched=_lead(remarks[0]),
@@ -63,10 +72,14 @@ class Wording:
             task=task,
             subtask=_subtask(now, before),
             results=_results(now, before),
-            steps=_steps(now, hints),
-            failures=_failures(hints.failures),
-            feedback=revision(hints.feedback),
         )
+        chat = [Message(role="user", content=opening)]
+        steps = [step for step in now.steps if step.ok or hints.failed_steps]
+        for step, text in zip(steps, observations(steps), strict=True):
+            chat.append(Message(role="assistant", content=_turn(step, gated)))
+            chat.append(Message(role="user", content=f"<result>\n{text}\n</result>"))
+        ending = f"{_failures(hints.failures)}{revision(hints.feedback)}Next call:"
+        return [*chat[:-1], Message(role="user", content=f"{chat[-1].content}\n{ending}")]
 
     def _tool_remarks(self) -> list[str]:
         remarks = self._load("tool_remarks").split("\n\n")
@@ -159,9 +172,14 @@ def _results(now: SubtaskRun, before: Trajectory) -> str:
     return ("\n# Done before\n" + "\n".join(blocks) + "\n") if blocks else ""
 
 
-def _steps(now: SubtaskRun, hints: Hints) -> str:
-    steps = [step for step in now.steps if step.ok or hints.failed_steps]
-    return shown(steps) + "\n" if steps else ""
+def _turn(step: Step, gated: bool) -> str:
+    """Return a call as the agent wrote it."""
+    lines = [f"# thought: {step.thought}"] if step.thought else []
+    lines.append(step.call)
+    if gated:
+        score = MADE_WITHOUT_SCORE if step.score is None else f"{step.score:g}"
+        lines += [f"# critique: {step.critique or 'It searches wider.'}", f"# score: {score}"]
+    return "\n".join(lines)
 
 
 def _failures(failures: Sequence[str]) -> str:

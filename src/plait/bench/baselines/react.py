@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plait.agents.agent import Agent
-from plait.agents.gate import Feedback, GateSettings, Judged, Role, through_gate
+from plait.agents.gate import Feedback, GateSettings, Judged, Role, next_attempt, through_gate
 from plait.agents.prompting import fill, load
 from plait.events import LoopBroken
 from plait.journal import Journal
@@ -23,7 +23,7 @@ from plait.models.callform import (
 from plait.models.protocol import Grammar, Message, Reply, Request
 from plait.reflection.dates import dates_text, named_dates
 from plait.reflection.tool_agent import DONE
-from plait.reflection.trajectory import OLD_CHARACTERS, SHOWN_CHARACTERS
+from plait.reflection.trajectory import Step, observations
 from plait.tools.executor import Executor
 from plait.tools.tool import Tool
 
@@ -56,17 +56,16 @@ async def react(journal: Journal, work: ReactTask) -> str:
         *(CallSpec(name=t.name, description=t.description, parameters=t.parameters) for t in work.tools),
         DONE,
     ]
-    history: list[str] = []
+    steps: list[Step] = []
     for number in range(1, STEPS + 1):
-        thought = await journal.branch(f"step-{number}", _think, (work, specs, tuple(history)))
+        thought = await journal.branch(f"step-{number}", _think, (work, specs, tuple(steps)))
         if thought.call.name == DONE.name:
             return str(thought.call.arguments["result"])
-        observation = await journal.branch(f"step-{number}/act", _act, (work, thought.call))
-        turn = f"{thought.text}\n<result>\n{observation}\n</result>"
-        if history[-LOOP_LIMIT:] == [turn] * LOOP_LIMIT:
-            journal.emit(LoopBroken(call=thought.text, times=LOOP_LIMIT + 1))
+        step = await journal.branch(f"step-{number}/act", _act, (work, thought))
+        if steps[-LOOP_LIMIT:] == [step] * LOOP_LIMIT:
+            journal.emit(LoopBroken(call=step.call, times=LOOP_LIMIT + 1))
             return ""
-        history.append(turn)
+        steps.append(step)
     return ""
 
 
@@ -78,40 +77,47 @@ class Thought:
     call: Call
 
 
-async def _think(journal: Journal, given: tuple[ReactTask, Sequence[CallSpec], Sequence[str]]) -> Thought:
-    work, specs, history = given
-    tools = "\n".join(signature(spec, details=True) for spec in specs)
-    shared = fill(load(PACKAGE, "react_shared"), notes=work.notes, tools=tools)
-    facts = dates_text(named_dates(work.task, work.notes))
-    prompt = fill(
-        load(PACKAGE, "react"), task=f"{work.task}\n{facts}".strip(), history="\n".join(_recent(history))
-    )
+async def _think(journal: Journal, given: tuple[ReactTask, Sequence[CallSpec], Sequence[Step]]) -> Thought:
+    work, specs, steps = given
+    chat = _chat(work, specs, steps)
     form = Grammar(gbnf=call_grammar(specs, critique=False, score=False, thought=True))
 
     def request(feedback: Feedback | None) -> Request:
-        error = f"\n# error in the last reply: {'; '.join(feedback.problems)}" if feedback else ""
-        messages = [
-            Message(role="system", content=shared),
-            Message(role="user", content=prompt + error),
-        ]
-        return work.agent.request(messages, form, feedback.attempt + 1 if feedback else 1)
+        error = f"\nError in the last reply: {'; '.join(feedback.problems)}" if feedback else ""
+        last = Message(role="user", content=chat[-1].content + error)
+        return work.agent.request([*chat[:-1], last], form, next_attempt(feedback))
 
     async def read(reply: Reply) -> Judged[Thought]:
         parsed = parse_call(reply.text, specs)
-        call = format_call(parsed.call.name, parsed.call.arguments)
-        text = f"# thought: {parsed.thought}\n{call}"
-        return Judged(output=Thought(text=text, call=parsed.call), shown=text)
+        shown = format_call(parsed.call.name, parsed.call.arguments)
+        return Judged(output=Thought(text=parsed.thought, call=parsed.call), shown=shown)
 
     role = Role(agent=work.agent, gate=NO_GATE, request=request, read=read)
     return (await through_gate(journal, role)).judged.output
 
 
-def _recent(history: Sequence[str]) -> list[str]:
-    """Return the turns that fit an engine's context, the older ones cut short."""
-    long = sum(map(len, history)) > SHOWN_CHARACTERS
-    return [turn[:OLD_CHARACTERS] if long and turn is not history[-1] else turn for turn in history]
+def _chat(work: ReactTask, specs: Sequence[CallSpec], steps: Sequence[Step]) -> list[Message]:
+    """Return the prompt: tools, task, and every turn so far with its observation."""
+    tools = "\n".join(signature(spec, details=True) for spec in specs)
+    shared = fill(load(PACKAGE, "react_shared"), notes=work.notes, tools=tools)
+    facts = dates_text(named_dates(work.task, work.notes))
+    prompt = fill(load(PACKAGE, "react"), task=f"{work.task}\n{facts}".strip())
+    chat = [Message(role="system", content=shared), Message(role="user", content=prompt)]
+    for step, text in zip(steps, observations(steps), strict=True):
+        chat.append(Message(role="assistant", content=f"# thought: {step.thought}\n{step.call}"))
+        chat.append(Message(role="user", content=f"<result>\n{text}\n</result>"))
+    return chat
 
 
-async def _act(journal: Journal, given: tuple[ReactTask, Call]) -> str:
-    work, call = given
-    return (await work.executor.execute(journal, "call", call.name, call.arguments)).text
+async def _act(journal: Journal, given: tuple[ReactTask, Thought]) -> Step:
+    work, thought = given
+    name, arguments = thought.call.name, thought.call.arguments
+    observation = await work.executor.execute(journal, "call", name, arguments)
+    return Step(
+        tool=name,
+        arguments=arguments,
+        thought=thought.text,
+        ok=observation.ok,
+        observation=observation.text,
+        effect=work.executor.tools[name].effect == "changes",
+    )
