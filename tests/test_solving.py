@@ -220,7 +220,7 @@ async def test_the_scripted_run_of_the_documentation(log: RunLog):
         return number * number
 
     page = (Path(__file__).parent.parent / "docs" / "how-to" / "python.md").read_text()
-    script: list[Any] = ast.literal_eval(page.partition("\nscript = ")[2].partition("\n")[0])
+    script: list[Any] = ast.literal_eval(page.partition("\nscript = ")[2].partition("\n]")[0] + "]")
     async with plait.ScriptedModel(script) as model:
         result = await plait.solve("What is 17 squared?", tools=[square], model=model, log=log)
     assert result.answer == "289"
