@@ -107,10 +107,29 @@ def kept(arguments: dict[str, Any], facts: Known, effect: Any = "reads") -> dict
 def test_a_search_is_not_narrowed_by_what_the_task_does_not_say() -> None:
     timeless, timely = known("find it"), known("find it on December 18", dates=DATES)
     day = {"who": "dana", "since": "2023-12-18"}
-    assert mended(tool(), day, timeless) == ({"who": "dana"}, ["since='2023-12-18'"])
+    assert mended(tool(), day, timeless) == ({"who": "dana"}, ["left out since='2023-12-18'"])
     assert mended(tool(), day, timely) == (day, [])
     assert kept({"who": "dana", "title": ""}, timeless) == {"who": "dana"}
     assert kept({"who": "dana", "title": "december 18"}, timely) == {"who": "dana"}
+
+
+def test_what_is_ahead_begins_today_and_only_where_the_tool_has_one_such_bound() -> None:
+    facts = replace(known("show the next talk"), notes="Today is Monday 2023-12-18.")
+    since = {"type": "object", "properties": {"who": {"type": "string"}, "since": {"type": "string"}}}
+    search = replace(tool(), parameters=since)
+    assert mended(search, {"who": "dana"}, facts)[0] == {"who": "dana", "since": "2023-12-18"}
+    assert mended(search, {"who": "dana", "since": "2024-01-01"}, facts)[0]["since"] == "2024-01-01"
+    assert mended(search, {"who": "dana"}, replace(facts, task="show the talk"))[0] == {"who": "dana"}
+    two = {"type": "object", "properties": {**since["properties"], "due_from": {"type": "string"}}}
+    assert mended(replace(tool(), parameters=two), {"who": "dana"}, facts)[0] == {"who": "dana"}
+
+
+def test_a_repeated_search_is_told_what_it_found_that_nothing_was_done_to() -> None:
+    found = step({"who": "dana"}, "loan_id | title\n1 | Tides\n2 | Ash")
+    returned = step({"loan_id": "1"}, "Returned.", effect=True)
+    several = known("return all loans of dana", steps=[found, returned])
+    assert problem({"who": "dana"}, several).endswith("not acted on yet: 2")
+    assert "not acted on" not in problem({"who": "dana"}, replace(several, task="return the loan of dana"))
 
 
 def test_an_effect_is_made_as_it_was_chosen() -> None:

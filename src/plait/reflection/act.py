@@ -128,8 +128,8 @@ async def _choose(
 
     async def place(branch: Journal, _: None) -> Choice:
         passed = await choose(branch, round_.crew, moment)
-        if passed.judged.output.left_out:
-            branch.emit(Noted(text=f"left out {', '.join(passed.judged.output.left_out)}"))
+        for mending in passed.judged.output.mended:
+            branch.emit(Noted(text=mending))
         for refused in passed.refused:
             memory.write(branch, f"refused: {refused}")
         if passed.forced:

@@ -11,13 +11,14 @@ from datetime import date
 from typing import Any
 
 from plait.models.callform import format_call
-from plait.reflection.dates import unquoted
+from plait.reflection.dates import today_of, unquoted
 from plait.reflection.trajectory import Effects, Step
 from plait.tools.tool import Tool
 
 FOUND_NOTHING = "this very call was made before and found nothing: search with other or fewer words"
 ANSWERED = "this very call was made before and its result is above: use it now, or call done"
 
+SHOWN_LEFT = 5
 _TIME_WORDS = re.compile(
     r"\b(\d{4}-\d{2}|days?|weeks?|months?|years?|hours?|today|tonight|tomorrow|yesterday|future|upcoming|"
     r"next|past|overdue|due|ago|since|until|recent|before|after|morning|afternoon|evening)\b",
@@ -28,6 +29,7 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _AHEAD = re.compile(r"\b(next|future|upcoming|coming)\b", re.IGNORECASE)
+_LOWER = re.compile(r"(^|_)(min|start|from|since|after)$", re.IGNORECASE)
 _UPPER = re.compile(r"max|end|until|before|_to$", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(^|_)id$", re.IGNORECASE)
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -78,10 +80,11 @@ def finished_by(known: Known) -> Step | None:
 
 
 def mended(tool: Tool, arguments: Mapping[str, Any], known: Known) -> tuple[dict[str, Any], list[str]]:
-    """Leave out what a search must not be narrowed by, and say what; effects are never touched.
+    """Mend what needs no judgement in a search, and say what; effects are never touched.
 
-    Left out are empty texts, words that fit everything the tool can find, a date given as words, and
-    dates where the task names no time.
+    Where the task asks for what is ahead and names no date, today is the lower bound. Left out are
+    empty texts, words that fit everything the tool can find, a date given as words, and dates where the
+    task names no time.
     """
     required = tool.parameters.get("required", ())
     if tool.effect != "reads":
@@ -100,7 +103,23 @@ def mended(tool: Tool, arguments: Mapping[str, Any], known: Known) -> tuple[dict
             left_out.append(f"{name}={value!r}")
         else:
             kept[name] = value
-    return (kept, left_out) if kept else (dict(arguments), [])
+    mended_by = [f"left out {', '.join(left_out)}"] if kept and left_out else []
+    bounded = _from_today(tool, kept or dict(arguments), known)
+    added = [f"added {name}={bounded[name]!r}" for name in bounded if name not in arguments]
+    return bounded, [*mended_by, *added]
+
+
+def _from_today(tool: Tool, arguments: dict[str, Any], known: Known) -> dict[str, Any]:
+    """Return the arguments with today as the lower bound where only what is ahead is asked for."""
+    today = today_of(known.notes)
+    if today is None or known.dates or not _AHEAD.search(unquoted(known.task)):
+        return arguments
+    properties: Mapping[str, Mapping[str, Any]] = tool.parameters.get("properties", {})
+    lower = [name for name in properties if _LOWER.search(name)]
+    if len(lower) != 1 or lower[0] in arguments:
+        return arguments
+    time = " 00:00:00" if "HH:MM:SS" in properties[lower[0]].get("description", "") else ""
+    return {**arguments, lower[0]: f"{today.isoformat()}{time}"}
 
 
 def wider(step: Step, known: Known) -> dict[str, Any] | None:
@@ -123,9 +142,27 @@ def _repeated(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator
     elif same is not None and same.empty:
         yield FOUND_NOTHING
     elif same is not None:
-        yield ANSWERED
+        yield ANSWERED + _left(known)
     elif known.effects.has(call):
         yield "this was done already and must not be done twice: go on, or call done"
+
+
+def _left(known: Known) -> str:
+    """Name the ids found that no effect was done to yet, where the task is of several."""
+    acted = [step for step in known.steps if step.effect and step.ok]
+    found = [step for step in known.steps if not step.effect and step.ok and not step.empty]
+    if not acted or not found or not _SEVERAL.search(unquoted(known.task)):
+        return ""
+    done = {str(value) for step in acted for value in step.arguments.values()}
+    left = [value for value in _identifiers(found[-1].observation) if value not in done]
+    return f"; not acted on yet: {', '.join(left[:SHOWN_LEFT])}" if left else "; all it found is acted on"
+
+
+def _identifiers(table: str) -> list[str]:
+    """Return the values of the identifier column of a table, as tools' lists of records are shown."""
+    header, *rows = [line.split(" | ") for line in table.splitlines()]
+    column = next((n for n, name in enumerate(header) if _IDENTIFIER.search(name)), None)
+    return [] if column is None else [row[column] for row in rows if len(row) == len(header)]
 
 
 def _made_up(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:

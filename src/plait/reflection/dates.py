@@ -26,11 +26,14 @@ _OFFSETS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 
 def named_dates(text: str, notes: str) -> Mapping[str, date]:
     """Return the dates that `text` names, by their words; empty where `notes` do not say today's."""
+    today = today_of(notes)
+    return {} if today is None else dict(_found(unquoted(text), today))
+
+
+def today_of(notes: str) -> date | None:
+    """Return the day that the tools' notes say it is, or None."""
     found = _TODAY.search(notes)
-    if found is None:
-        return {}
-    today = date.fromisoformat(found[1])
-    return dict(_found(unquoted(text), today))
+    return date.fromisoformat(found[1]) if found else None
 
 
 def unquoted(text: str) -> str:

@@ -46,8 +46,8 @@ class Choice:
     thought: str = ""
     critique: str = ""
     score: float | None = None
-    left_out: Sequence[str] = ()
-    """Arguments that a check left out, as `name=value`."""
+    mended: Sequence[str] = ()
+    """What a check left out of the arguments or added to them."""
 
     @property
     def done(self) -> bool:
@@ -104,14 +104,14 @@ def _checked(crew: Crew, parsed: ParsedReply, known: Known) -> tuple[Choice, lis
         choice = Choice(name=name, arguments=arguments, thought=parsed.thought)
         return choice, done_problems(known)
     tool = crew.executor.tools[name]
-    kept, left_out = mended(tool, arguments, known)
+    kept, mendings = mended(tool, arguments, known)
     choice = Choice(
         name=name,
         arguments=kept,
         thought=parsed.thought,
         critique=parsed.critique,
         score=parsed.score,
-        left_out=tuple(left_out),
+        mended=tuple(mendings),
     )
     problems = call_problems(tool, kept, known)
     if problems == [ANSWERED] and (effect := finished_by(known)) is not None:
@@ -122,7 +122,7 @@ def _checked(crew: Crew, parsed: ParsedReply, known: Known) -> tuple[Choice, lis
 
 def _without_answered(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[CallSpec]:
     """Leave out the tool whose answered call was just chosen again: its result is there to be used."""
-    if feedback is None or ANSWERED not in feedback.problems:
+    if feedback is None or not any(problem.startswith(ANSWERED) for problem in feedback.problems):
         return specs
     return [spec for spec in specs if not str(feedback.shown).startswith(f"{spec.name}(")]
 
