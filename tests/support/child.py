@@ -7,7 +7,13 @@ from pathlib import Path
 
 from tests.support import notebook
 
-MAIN = [sys.executable, "-c", "from plait.cli.app import main; main()"]
+# A shell starts background jobs with SIGINT ignored, and children inherit that: these listen again.
+MAIN = [
+    sys.executable,
+    "-c",
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from plait.cli.app import main; main()",
+]
 
 
 def plait_run(base_url: str, notebook_file: Path, terminal: int | None = None) -> "subprocess.Popen[str]":
