@@ -11,7 +11,9 @@ from plait.errors import UserError
 from plait.models import catalogue
 from plait.models.embeddings import local_embedder
 from plait.models.engine import local_model, stop_engines
+from plait.models.fetch import pull
 from plait.models.paths import log_folder, prefixes_folder
+from plait.models.progress import terminal_progress
 from plait.models.protocol import (
     Form,
     FunctionCalling,
@@ -46,6 +48,9 @@ WEATHER = {
 
 @pytest.fixture
 async def model() -> AsyncIterator[LanguageModel]:
+    # Before the tests look at what is printed: the first run of all fetches the weights.
+    with terminal_progress() as progress:
+        await asyncio.to_thread(pull, catalogue.find_chat_model(NAME.removeprefix("local:")), progress)
     used = local_model(NAME)
     yield used
     await used.aclose()
