@@ -1,5 +1,8 @@
 """JSON schemas as GBNF: what fits is allowed, spelt as `format_literal` spells it."""
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -90,3 +93,25 @@ def test_equal_parts_share_a_rule_and_different_ones_do_not() -> None:
 
 def test_a_terminal_is_escaped() -> None:
     assert quote('a"\\\n\t\x01é') == '"a\\"\\\\\\n\\t\\x01é"'
+
+
+def test_a_grammar_is_the_same_in_every_process() -> None:
+    """A resumed run compares it with the recorded one; Python hashes text anew in each process."""
+    program = (
+        "from plait.models.callform import CallSpec, call_grammar;"
+        "names = {'type': 'string', 'enum': ['aa', 'bb', 'cc', 'dd', 'ee', 'ff']};"
+        "schema = {'type': 'object', 'properties': {'name': names}};"
+        "spec = CallSpec(name='pick', description='', parameters=schema);"
+        "print(call_grammar([spec], critique=True, score=True))"
+    )
+    grammars = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(grammars) == 1

@@ -68,7 +68,8 @@ def value(rules: Rules, schema: Any, root: Schema, depth: int = 0) -> str:
     if "const" in resolved:
         return quote(format_literal(resolved["const"]))
     if "enum" in resolved:
-        members = sorted({quote(format_literal(item)) for item in resolved["enum"]}, key=len)
+        # Not a set: the order of its texts differs from process to process, and so would the prompt.
+        members = dict.fromkeys(quote(format_literal(item)) for item in resolved["enum"])
         return rules.add("choice", " | ".join(members))
     options = alternatives(resolved) if depth < MAX_DEPTH else ()
     if options:
