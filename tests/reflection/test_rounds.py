@@ -202,3 +202,26 @@ async def test_a_budget_that_ends_keeps_the_best_answer_so_far(role: str) -> Non
         await stage.solve()
     stage.assert_done()
     assert (stage.progress.answer, stage.progress.passed, stage.progress.rounds) == ("Perhaps.", False, 2)
+
+
+async def test_what_an_earlier_round_changed_is_answered_anew_and_not_done_anew() -> None:
+    stage = Stage(
+        planner=[plan("1. Return that of dana")] * 2,
+        tool=[search("dana"), give_back(DANA), done()],
+        answer=[answer("Hm.", score=3), answer("It is returned.", score=9)],
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds) == (True, 2)
+    assert stage.calls == ["search dana", f"return {DANA}"]
+    assert DANA in stage.prompts("answer")[1]
+    assert stage.endings == {"1": "succeeded"}
+
+
+async def test_what_an_earlier_round_only_looked_up_is_looked_up_again() -> None:
+    stage = Stage(
+        planner=[plan("1. Look for dana")] * 2,
+        tool=[search("dana"), done(), search("dana"), done()],
+        answer=[answer("Hm.", score=3), answer("There is one.", score=9)],
+    )
+    assert (await stage.solve()).passed
+    assert len(stage.prompts("tool")) == 4

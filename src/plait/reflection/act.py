@@ -65,12 +65,15 @@ class Round:
 
 async def act(journal: Journal, crew: Crew, trajectory: Trajectory, effects: Effects) -> None:
     """Work through the plan of `trajectory`, which fills; `effects` takes what was done and seen."""
-    earlier = Effects(done=list(effects.done), seen=list(effects.seen))
+    earlier = Effects(done=list(effects.done), seen=list(effects.seen), finished=dict(effects.finished))
     round_ = Round(crew=crew, trajectory=trajectory, earlier=earlier)
     subtasks = trajectory.plan.subtasks
     round_.finished = {subtask.id: asyncio.Event() for subtask in subtasks}
     await together([_subtask(journal, round_, effects, subtask) for subtask in subtasks])
-    effects.seen += [step for run in trajectory.runs.values() for step in run.steps]
+    for run in trajectory.runs.values():
+        effects.seen += run.steps
+        if run.status == "succeeded" and any(step.effect and step.ok for step in run.steps):
+            effects.finished[run.subtask.goal.lower()] = run
 
 
 async def _subtask(journal: Journal, round_: Round, effects: Effects, subtask: Subtask) -> None:
@@ -80,6 +83,11 @@ async def _subtask(journal: Journal, round_: Round, effects: Effects, subtask: S
     if any(round_.trajectory.runs[id].status != "succeeded" for id in subtask.depends_on):
         run.status, run.result = "skipped", "a subtask it depends on did not succeed"
         journal.emit(SubtaskFinished(id=subtask.id, status="skipped", result=run.result))
+    elif (done := round_.earlier.finished.get(subtask.goal.lower())) is not None:
+        # A weak answer is no reason to change the world once more: the results of that round stand.
+        run.status, run.result, run.steps = "succeeded", done.result, list(done.steps)
+        result = f"done in an earlier round: {done.result}"
+        journal.emit(SubtaskFinished(id=subtask.id, status="succeeded", result=result))
     else:
 
         async def work(branch: Journal, _: None) -> None:

@@ -14,7 +14,7 @@ from plait.models.typed import bounded, parse_typed, split_reflection, with_refl
 from plait.reflection.crew import Crew
 from plait.reflection.trajectory import Trajectory
 
-ANSWER_LINES = 20
+ANSWER_LINES = 8
 ANSWER_LINE = r"[^\x00-\x20#\x7F] [^\x00-\x1F#\x7F]{0,300}"
 """GBNF of one line of an answer; # begins a remark."""
 

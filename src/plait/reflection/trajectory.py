@@ -87,6 +87,8 @@ class Effects:
     """Effects that succeeded."""
     seen: list[Step] = field(default_factory=list["Step"])
     """Every step of the rounds that are over."""
+    finished: dict[str, "SubtaskRun"] = field(default_factory=dict[str, "SubtaskRun"])
+    """Subtasks of the rounds that are over which succeeded with an effect, by their goal."""
 
     def has(self, call: str) -> bool:
         """Whether exactly this call was done with success."""
