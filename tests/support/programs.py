@@ -1,0 +1,12 @@
+"""Runs a piece of Python in a runner, for tests of sandboxes."""
+
+import textwrap
+
+from plait.tools.sandbox import Limits, Ran, Runner, python_command
+
+BRIEF = Limits(wall_seconds=15)
+
+
+async def run_python(runner: Runner, code: str, *, stdin: str = "", limits: Limits = BRIEF) -> Ran:
+    files = {"main.py": textwrap.dedent(code)}
+    return await runner.run(python_command("main.py"), files, stdin=stdin, limits=limits)
