@@ -6,7 +6,7 @@ import pytest
 from tests.reflection.crew import DANA, MIRA, OMAR, Stage, at, call, done, give_back, search
 
 from plait.errors import ToolError
-from plait.events import SubtaskFinished, SubtaskStarted
+from plait.events import LoopBroken, MemoryCleared, SubtaskFinished, SubtaskStarted
 from plait.models.protocol import Request
 from plait.reflection.settings import ReflectionSettings
 from plait.reflection.trajectory import Effects, Step
@@ -199,21 +199,59 @@ async def test_a_subtask_ends_at_its_limit_of_steps() -> None:
 
 
 @pytest.mark.parametrize("settings", [ReflectionSettings(), WITHOUT_GATE])
-async def test_a_loop_of_the_same_call_is_broken_without_running_it_again(
-    settings: ReflectionSettings,
-) -> None:
+async def test_a_loop_of_the_same_call_with_the_same_result_is_broken(settings: ReflectionSettings) -> None:
     again = search("dana")
-    stage = Stage(tool=[again, again, again], settings=settings)
-    await stage.act("1. Look for dana")
-    assert stage.calls == ["search dana"]
-    assert len(stage.prompts("tool")) == 3
+    # With its gate the agent is told once that it has the result, and then insists.
+    stage = Stage(tool=[again] * (3 if settings.tool.enabled else 2), settings=settings)
+    trajectory = await stage.act("1. Look for dana")
+    assert len(trajectory.runs["1"].steps) == 2
+    assert [event.times for event in stage.memory.of(LoopBroken)] == [2]
+    assert trajectory.runs["1"].status == "succeeded"
+
+
+async def test_an_agent_that_gives_no_call_fails_its_subtask_whatever_it_did_before() -> None:
+    stage = Stage(tool=[search("dana"), "what?", "what?", "what?"])
+    trajectory = await stage.act("1. Look for dana")
+    assert trajectory.runs["1"].status == "failed"
+    assert stage.memory.of(MemoryCleared) == []
+
+
+@pytest.mark.parametrize(("opinion", "status"), [("yes", "succeeded"), ("no", "failed")])
+async def test_of_an_agent_at_its_end_after_an_effect_a_second_opinion_says_if_it_is_done(
+    opinion: str, status: str
+) -> None:
+    stage = Stage(tool=[search("dana"), *[give_back(DANA)] * 3, opinion])
+    trajectory = await stage.act("1. Return that of dana")
+    assert trajectory.runs["1"].status == status
+    assert stage.calls == ["search dana", f"return {DANA}"]
+    assert len(stage.memory.of(MemoryCleared)) == (status == "succeeded")
+
+
+async def test_an_effect_that_gave_no_answer_is_not_done_again() -> None:
+    sent: list[str] = []
+
+    async def send(loan_id: str) -> str:
+        """Send a reminder."""
+        sent.append(loan_id)
+        await asyncio.sleep(5)
+        return "never"
+
+    slow = tool(effect="changes", timeout_seconds=0.01)(send)
+    call = f'# thought: now\nsend(loan_id="{DANA}")\n# critique: fits\n# score: 10'
+    stage = Stage(task=f"Remind {DANA}", tools=[from_function(slow, source="tests")], tool=[call] * 3)
+    effects = Effects()
+    trajectory = await stage.act("1. Remind", effects=effects)
+    assert sent == [DANA]
+    assert len(effects.doubtful) == 1
+    assert trajectory.runs["1"].status == "failed"
 
 
 async def test_an_agent_that_repeats_a_failed_call_fails_its_subtask() -> None:
     again = search("lena")
     stage = Stage(tool=[again, again, again])
     trajectory = await stage.act("1. Look for lena")
-    assert stage.calls == ["search lena"]
+    assert stage.calls == ["search lena"] * 2
+    assert len(stage.memory.of(LoopBroken)) == 1
     assert trajectory.runs["1"].status == "failed"
 
 

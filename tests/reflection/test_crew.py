@@ -9,6 +9,7 @@ from tests.reflection.crew import Stage, answer, done, plan
 from tests.support.memory_journal import Memory, MemoryJournal
 
 from plait.errors import UserError
+from plait.models.scripted import ScriptedModel
 from plait.reflection.crew import CANDIDATES, CHOICES, Crew
 from plait.reflection.wording import Wording
 from plait.tools.functions import from_function
@@ -48,10 +49,17 @@ async def test_few_tools_are_all_offered_without_embedding_anything() -> None:
 
 async def test_many_tools_are_narrowed_to_the_nearest_in_the_toolsets_order() -> None:
     someone, memory = crew(CANDIDATES + 8, ByNumber()), Memory()
+    someone = replace(someone, tool=replace(someone.tool, model=ScriptedModel([], takes_grammar=True)))
     told = [spec.name for spec in await someone.candidates(MemoryJournal(memory), "task 0")]
     callable_ = [spec.name for spec in await someone.choices(MemoryJournal(memory), "task 0")]
     assert told == [f"tool_{n:03}" for n in range(CANDIDATES, 0, -1)]
     assert callable_ == [f"tool_{n:03}" for n in range(CHOICES, 0, -1)]
+
+
+async def test_without_a_grammar_every_tool_that_is_described_can_be_called() -> None:
+    someone, journal = crew(CANDIDATES + 8, ByNumber()), MemoryJournal(Memory())
+    # At one place, as the tool agent asks for both.
+    assert await someone.candidates(journal, "task 0") == await someone.choices(journal, "task 0")
 
 
 async def test_the_nearest_are_on_record_and_not_embedded_again() -> None:

@@ -4,7 +4,7 @@ import pytest
 from tests.support.gbnf import accepts
 
 from plait.errors import ReplyError
-from plait.reflection.plan import MAXIMUM_SUBTASKS, PLAN_LINE, Plan, read_plan
+from plait.reflection.plan import MAXIMUM_SUBTASKS, Plan, plan_line, read_plan
 
 
 def edges(text: str) -> list[tuple[str, list[str]]]:
@@ -118,6 +118,51 @@ def test_a_plan_is_logged_with_its_edges() -> None:
     ],
 )
 def test_the_grammar_holds_a_planner_to_lines_that_can_be_read(line: str, right: bool) -> None:
-    assert accepts(f"root ::= {PLAN_LINE}", line) is right
+    assert accepts(f"root ::= {plan_line()}", line) is right
     if right:
         assert len(read_plan(line.replace("(after 2)", "")).subtasks) == 1
+
+
+def test_a_bare_condition_is_joined_with_what_hangs_on_it() -> None:
+    assert goals("1. If dana has a book\n2. Extend it by a week\n3. Tell omar") == [
+        "If dana has a book, extend it by a week",
+        "Tell omar",
+    ]
+    assert edges("1. If dana has a book\n2. Extend it by a week\n3. Tell omar") == [("2", []), ("3", ["2"])]
+
+
+def test_what_came_before_a_condition_still_comes_before() -> None:
+    assert edges("1. Find it\n2. If it is lent\n3. Reserve it\n4. Tell omar") == [
+        ("1", []),
+        ("3", ["1"]),
+        ("4", ["3"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. If dana has a book, extend it\n2. Tell omar",
+        "1. If dana has a book then extend it\n2. Tell omar",
+        "1. If dana has a book\n2. Tell omar (independent)",
+        "1. Tell omar if he is in",
+        "1. If dana has a book",
+    ],
+)
+def test_a_whole_condition_or_one_that_nothing_hangs_on_stays(text: str) -> None:
+    assert len(goals(text)) == len(text.splitlines())
+
+
+def test_a_goal_may_hold_brackets() -> None:
+    assert accepts(f"root ::= {plan_line(brackets=True)}", "1. File the form (blue) with dana (after 1)")
+    assert (
+        goals("1. Look\n2. File the form (blue) with dana (after 1)")[1] == "File the form (blue) with dana"
+    )
+
+
+def test_a_condition_on_which_two_hang_stays_their_condition() -> None:
+    assert edges("1. If it is lent\n2. Reserve it (after 1)\n3. Tell omar (after 1)") == [
+        ("1", []),
+        ("2", ["1"]),
+        ("3", ["1"]),
+    ]

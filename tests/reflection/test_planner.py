@@ -5,8 +5,7 @@ from tests.reflection.crew import DEFAULT, TASK, Script, Stage, plan
 from tests.support.gbnf import accepts
 
 from plait.agents.gate import GateSettings
-from plait.errors import ReplyError
-from plait.events import PlanMade
+from plait.events import Noted, PlanMade
 from plait.models.protocol import Grammar
 from plait.reflection.plan import Plan
 from plait.reflection.planner import make_plan
@@ -78,11 +77,28 @@ async def test_of_weak_plans_the_best_scored_is_used() -> None:
     assert [subtask.goal for subtask in (await planned(stage)).subtasks] == ["two"]
 
 
-async def test_without_any_valid_plan_the_planner_fails() -> None:
+async def test_without_any_valid_plan_the_task_itself_is_the_plan() -> None:
     stage = staged([plan("a"), plan("b"), plan("c")])
-    with pytest.raises(ReplyError, match="planner agent in 3 tries"):
-        await planned(stage)
-    assert stage.memory.of(PlanMade) == []
+    await planned(stage)
+    [made] = stage.memory.of(PlanMade)
+    assert [subtask["goal"] for subtask in made.subtasks] == [stage.crew.task]
+    assert "3 tries" in stage.memory.of(Noted)[0].text
+
+
+async def test_a_line_of_the_example_is_no_plan() -> None:
+    copied = plan("1. Return the last book I borrowed on March 5")
+    stage = staged([copied, plan("1. Return the loans")])
+    await planned(stage)
+    [made] = stage.memory.of(PlanMade)
+    assert [subtask["goal"] for subtask in made.subtasks] == ["Return the loans"]
+    assert "from the example" in stage.prompts("planner")[1]
+
+
+async def test_a_plan_that_loses_a_number_is_asked_again_once() -> None:
+    lost = plan("1. Return the loans")
+    stage = Stage(task="Return the loans of 2019", planner=[lost, lost])
+    await planned(stage)
+    assert "2019" in stage.prompts("planner")[1].rpartition("What is wrong")[2]
 
 
 async def test_lessons_of_earlier_rounds_are_shown() -> None:
@@ -104,3 +120,15 @@ async def test_the_grammar_asks_for_remarks_only_where_there_is_a_gate() -> None
         form = stage.models["planner"].requests[0].form
         assert isinstance(form, Grammar)
         assert (accepts(form.gbnf, remarked), accepts(form.gbnf, bare)) == (enabled, not enabled)
+
+
+async def test_a_task_of_one_thing_that_was_split_is_its_own_plan() -> None:
+    split = plan("1. Find the loan of dana", "2. Return the loan of dana")
+    stage = Stage(task="Return the loan of dana", planner=[split])
+    assert [subtask.goal for subtask in (await planned(stage)).subtasks] == ["Return the loan of dana"]
+    several = Stage(task="Return the loan of dana and tell her", planner=[split])
+    assert len((await planned(several)).subtasks) == 2
+    ungated = ReflectionSettings().without(["planner-gate"])
+    bare = "1. Find the loan of dana\n2. Return the loan of dana"
+    off = Stage(task="Return the loan of dana", planner=[bare], settings=ungated)
+    assert len((await planned(off)).subtasks) == 2

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.reflection.crew import DANA, Stage, answer, done, give_back, plan, search
+from tests.reflection.crew import DANA, OMAR, Stage, answer, done, give_back, plan, search
 
 from plait.errors import BudgetExhausted
 from plait.events import LoopBroken, RoundFinished, RoundStarted
@@ -96,17 +96,10 @@ async def test_in_the_last_round_a_failed_execution_is_answered_too_but_does_not
     assert (progress.passed, progress.answer) == (False, "I could not.")
 
 
-async def test_a_round_without_a_plan_is_followed_by_another() -> None:
-    stage = Stage(planner=["a", "b", "c", *goals(1)], tool=[done()], answer=[answer("Yes.")])
+async def test_without_any_plan_the_task_itself_is_worked_on() -> None:
+    stage = Stage(planner=["a", "b", "c"], tool=[done()], answer=[answer("Yes.")])
     progress = await stage.solve()
-    assert (progress.passed, progress.rounds) == (True, 2)
-    assert "no subtask" in stage.prompts("planner")[3]
-
-
-async def test_without_any_plan_the_task_ends_without_an_answer() -> None:
-    stage = Stage(planner=["a", "b", "c"], settings=ReflectionSettings(rounds=1))
-    progress = await stage.solve()
-    assert (progress.passed, progress.answer, progress.trajectory) == (False, None, None)
+    assert (progress.passed, progress.rounds, progress.answer) == (True, 1, "Yes.")
 
 
 async def test_a_round_whose_answer_cannot_be_read_is_followed_by_another() -> None:
@@ -204,17 +197,28 @@ async def test_a_budget_that_ends_keeps_the_best_answer_so_far(role: str) -> Non
     assert (stage.progress.answer, stage.progress.passed, stage.progress.rounds) == ("Perhaps.", False, 2)
 
 
-async def test_what_an_earlier_round_changed_is_answered_anew_and_not_done_anew() -> None:
+async def test_what_an_earlier_round_changed_is_gone_on_from_and_not_done_anew() -> None:
     stage = Stage(
         planner=[plan("1. Return that of dana")] * 2,
-        tool=[search("dana"), give_back(DANA), done()],
+        tool=[search("dana"), give_back(DANA), done(), done()],
         answer=[answer("Hm.", score=3), answer("It is returned.", score=9)],
     )
     progress = await stage.solve()
     assert (progress.passed, progress.rounds) == (True, 2)
     assert stage.calls == ["search dana", f"return {DANA}"]
+    assert f'return_loan(loan_id="{DANA}")' in stage.prompts("tool")[3]
     assert DANA in stage.prompts("answer")[1]
     assert stage.endings == {"1": "succeeded"}
+
+
+async def test_what_an_earlier_round_left_half_done_is_finished() -> None:
+    stage = Stage(
+        planner=[plan("1. Return those of dana and omar")] * 2,
+        tool=[search("dana"), give_back(DANA), done(), search("omar"), give_back(OMAR), done()],
+        answer=[answer("That of omar is still open.", score=3), answer("Both are returned.", score=9)],
+    )
+    assert (await stage.solve()).passed
+    assert stage.calls == ["search dana", f"return {DANA}", "search omar", f"return {OMAR}"]
 
 
 async def test_what_an_earlier_round_only_looked_up_is_looked_up_again() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from tests.reflection.crew import DANA, OMAR, TASK, Stage, call, done, give_back, search
+from tests.reflection.crew import DANA, OMAR, Stage, call, done, give_back, search
 from tests.support.gbnf import accepts
 
 from plait.errors import ReplyError
@@ -17,6 +17,7 @@ from plait.reflection.plan import read_plan
 from plait.reflection.settings import ReflectionSettings
 from plait.reflection.tool_agent import Choice, Moment, choose
 from plait.reflection.trajectory import Effects, Step, Trajectory
+from plait.tools.functions import from_function, tool
 
 FUNCTIONS = ReflectionSettings(function_calling=True)
 
@@ -33,8 +34,8 @@ async def chosen(stage: Stage, *steps: Step, elsewhere: Sequence[Step] = ()) -> 
     run = trajectory.runs["1"]
     run.steps.extend(steps)
     known = Known(
-        task=TASK,
-        texts=[TASK, *(each.observation for each in steps)],
+        task=stage.crew.task,
+        texts=[stage.crew.task, *(each.observation for each in steps)],
         notes="",
         dates={},
         steps=run.steps,
@@ -136,9 +137,19 @@ async def test_a_weak_choice_is_revised_with_its_own_critique() -> None:
 
 
 async def test_one_empty_search_is_not_taken_for_an_answer_at_first() -> None:
-    nothing = step("search_loans", {"who": "nobody"}, "[]")
-    stage = Stage(tool=[done("nothing there"), search("dana")])
-    assert (await chosen(stage, nothing)).name == "search_loans"
+    nothing = step("find_loans", {"who": "nobody"}, "[]")
+
+    @tool(effect="reads")
+    async def find_loans(who: str = "") -> str:
+        """Find loans."""
+        return who
+
+    stage = Stage(
+        tools=[from_function(find_loans, source="tests")],
+        tool=[done("nothing there"), done("nothing there")],
+    )
+    assert (await chosen(stage, nothing)).arguments == {"result": "nothing there"}
+    assert "does not show that there is nothing" in stage.prompts("tool")[1]
 
 
 async def test_function_calling_offers_the_same_tools_and_done_with_the_remarks() -> None:
@@ -146,9 +157,9 @@ async def test_function_calling_offers_the_same_tools_and_done_with_the_remarks(
     assert (await chosen(stage)).arguments == {"who": "dana"}
     form = stage.models["tool"].requests[0].form
     assert isinstance(form, FunctionCalling)
-    assert [tool["name"] for tool in form.tools] == ["search_loans", "return_loan", "done"]
-    for tool in form.tools:
-        assert {"own_critique", "own_score"} <= set(tool["parameters"]["required"])
+    assert [offered["name"] for offered in form.tools] == ["search_loans", "return_loan", "done"]
+    for offered in form.tools:
+        assert {"own_critique", "own_score"} <= set(offered["parameters"]["required"])
 
 
 async def test_function_calling_without_a_gate_asks_for_no_remarks() -> None:
@@ -180,3 +191,46 @@ def test_a_subtask_sees_itself_and_what_it_depends_on() -> None:
     round_ = Round(crew=Stage().crew, trajectory=Trajectory.of(plan), earlier=Effects())
     seen = {each.id: list(round_.before(each).runs) for each in plan.subtasks}
     assert seen == {"1": ["1"], "2": ["2"], "3": ["1", "3"], "4": ["1", "3", "4"]}
+
+
+async def test_where_a_check_knows_what_seems_right_the_grammar_leaves_that_or_to_insist() -> None:
+    shelf = "loan_id | due\n77000417 | 2023-12-04 14:30:00\n77000398 | 2023-12-06 09:00:00"
+    found = step("search_loans", {"who": "dana"}, shelf)
+    stage = Stage(task="Return the last loan of dana", tool=[give_back(DANA), give_back(OMAR)])
+    assert (await chosen(stage, found)).arguments == {"loan_id": OMAR}
+    form = stage.models["tool"].requests[1].form
+    assert isinstance(form, Grammar)
+    assert "return_loan" in form.gbnf
+    assert "search_loans" not in form.gbnf
+
+
+BOTH = step("search_loans", {"who": "dana"}, f"loan_id {DANA} of dana, loan_id {OMAR} of dana")
+RETURNED = step("return_loan", {"loan_id": DANA}, "Returned.")
+
+
+async def test_where_a_task_of_one_thing_seems_reached_a_second_opinion_ends_it() -> None:
+    stage = Stage(task="Return the last loan of dana", tool=[give_back(OMAR), "yes"])
+    choice = await chosen(stage, BOTH, RETURNED)
+    assert choice.done
+    assert DANA in choice.arguments["result"]
+    asked = stage.prompts("tool")[1]
+    assert f'return_loan(loan_id="{DANA}") -> Returned.' in asked
+    assert "on with it" not in asked
+
+
+async def test_a_second_opinion_may_let_the_agent_go_on_and_is_asked_once() -> None:
+    stage = Stage(task="Return the last loan of dana", tool=[give_back(OMAR, score=1), "no", give_back(OMAR)])
+    assert (await chosen(stage, BOTH, RETURNED)).arguments == {"loan_id": OMAR}
+    assert len(stage.prompts("tool")) == 3
+
+
+async def test_no_second_opinion_is_asked_about_a_task_of_several_things() -> None:
+    stage = Stage(task="Return the loans of dana", tool=[give_back(OMAR)])
+    assert not (await chosen(stage, BOTH, RETURNED)).done
+
+
+async def test_without_its_gate_an_agent_is_not_doubted() -> None:
+    settings = ReflectionSettings().without(["tool-gate"])
+    bare = f'# thought: on with it\nreturn_loan(loan_id="{DANA}")'
+    stage = Stage(task="Return the last loan of dana", tool=[bare], settings=settings)
+    assert (await chosen(stage, BOTH, RETURNED)).arguments == {"loan_id": DANA}

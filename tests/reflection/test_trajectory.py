@@ -3,7 +3,16 @@
 import pytest
 
 from plait.reflection.plan import read_plan
-from plait.reflection.trajectory import OLD_CHARACTERS, SHOWN_CHARACTERS, Effects, Step, Trajectory, shown
+from plait.reflection.trajectory import (
+    OLD_CHARACTERS,
+    SHOWN_CHARACTERS,
+    Effects,
+    Step,
+    Trajectory,
+    observations,
+    shown,
+)
+from plait.reflection.wording import Hints, Wording
 
 
 def step(observation: str, *, ok: bool = True, effect: bool = False, thought: str = "") -> Step:
@@ -61,3 +70,28 @@ def test_no_more_is_cut_than_must_be() -> None:
     text = shown([step("a" * 6_000), step("b" * 3_000), step("c" * 3_000)])
     assert text.count("[cut:") == 1
     assert "b" * 3_000 in text
+
+
+def test_results_of_any_length_stay_within_what_is_shown() -> None:
+    long = [
+        Step(tool="find", arguments={"n": n}, ok=True, observation="x" * 40_000, effect=False)
+        for n in range(3)
+    ]
+    texts = observations(long, 5_000)
+    assert [len(text) for text in texts[:2]] == [
+        OLD_CHARACTERS + len("\n[cut: make the call again to see all]")
+    ] * 2
+    assert texts[2] == "x" * 5_000 + "\n[cut: 35000 more characters]"
+
+
+def test_prompts_of_many_subtasks_with_long_results_stay_bounded() -> None:
+    trajectory = Trajectory.of(read_plan("\n".join(f"{n}. part {n}" for n in range(1, 9))))
+    for run in trajectory.runs.values():
+        run.steps = [
+            Step(tool="find", arguments={"n": n}, ok=True, observation="y" * 9_000, effect=False)
+            for n in range(4)
+        ]
+    last = trajectory.runs["8"]
+    chat = Wording().tool("task", last, trajectory, Hints([], None), gated=True)
+    assert sum(len(message.content) for message in chat) < 2 * SHOWN_CHARACTERS + 10_000
+    assert len(Wording().answer("task", trajectory, None, gated=True)) < 3 * SHOWN_CHARACTERS

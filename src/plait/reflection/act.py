@@ -12,10 +12,13 @@ from plait.errors import ReplyError
 from plait.events import LoopBroken, Noted, SubtaskFinished, SubtaskStarted
 from plait.journal import Journal
 from plait.models.callform import format_call
-from plait.reflection.checks import ANSWERED, FOUND_NOTHING, Known, wider
+from plait.reflection.checks import Known
 from plait.reflection.crew import Crew
+from plait.reflection.doubts import looped
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.plan import Subtask
+from plait.reflection.searches import wider
+from plait.reflection.second_opinion import reached
 from plait.reflection.tool_agent import Choice, Moment, choose
 from plait.reflection.trajectory import Effects, Step, SubtaskRun, Trajectory
 
@@ -43,6 +46,7 @@ class Round:
         """Return what a call of a subtask may draw on."""
         seen = [step for other in self.before(run.subtask).runs.values() for step in other.steps]
         done = [*self.earlier.done, *(step for step in seen if step.effect and step.ok)]
+        doubtful = [*self.earlier.doubtful, *(step for step in seen if step.unknown)]
         observations = [step.observation for step in (*seen, *self.earlier.seen)]
         remembered = run.steps
         if not self.crew.settings.short_term:
@@ -53,7 +57,7 @@ class Round:
             notes=self.crew.notes,
             dates=self.crew.dates,
             steps=remembered,
-            effects=Effects(done=done),
+            effects=Effects(done=done, doubtful=doubtful),
         )
 
     def _ancestors(self, subtask: Subtask) -> set[str]:
@@ -65,13 +69,18 @@ class Round:
 
 async def act(journal: Journal, crew: Crew, trajectory: Trajectory, effects: Effects) -> None:
     """Work through the plan of `trajectory`, which fills; `effects` takes what was done and seen."""
-    earlier = Effects(done=list(effects.done), seen=list(effects.seen), finished=dict(effects.finished))
+    earlier = Effects(
+        done=list(effects.done),
+        doubtful=list(effects.doubtful),
+        seen=list(effects.seen),
+        finished=dict(effects.finished),
+    )
     round_ = Round(crew=crew, trajectory=trajectory, earlier=earlier)
     subtasks = trajectory.plan.subtasks
     round_.finished = {subtask.id: asyncio.Event() for subtask in subtasks}
     await together([_subtask(journal, round_, effects, subtask) for subtask in subtasks])
     for run in trajectory.runs.values():
-        effects.seen += run.steps
+        effects.seen += run.steps[run.carried :]
         if run.status == "succeeded" and any(step.effect and step.ok for step in run.steps):
             effects.finished[run.subtask.goal.lower()] = run
 
@@ -82,13 +91,16 @@ async def _subtask(journal: Journal, round_: Round, effects: Effects, subtask: S
         await round_.finished[id].wait()
     if any(round_.trajectory.runs[id].status != "succeeded" for id in subtask.depends_on):
         run.status, run.result = "skipped", "a subtask it depends on did not succeed"
-        journal.emit(SubtaskFinished(id=subtask.id, status="skipped", result=run.result))
-    elif (done := round_.earlier.finished.get(subtask.goal.lower())) is not None:
-        # A weak answer is no reason to change the world once more: the results of that round stand.
-        run.status, run.result, run.steps = "succeeded", done.result, list(done.steps)
-        result = f"done in an earlier round: {done.result}"
-        journal.emit(SubtaskFinished(id=subtask.id, status="succeeded", result=result))
+
+        # Told at the subtask's own place: the round's own order of events would depend on timing.
+        async def skip(branch: Journal, _: None) -> None:
+            branch.emit(SubtaskFinished(id=subtask.id, status="skipped", result=run.result))
+
+        await journal.branch(f"subtask-{subtask.id}", skip, None)
     else:
+        if (done := round_.earlier.finished.get(subtask.goal.lower())) is not None:
+            # A weak answer is no reason to change the world anew: the agent goes on from what was done.
+            run.steps, run.carried = list(done.steps), len(done.steps)
 
         async def work(branch: Journal, _: None) -> None:
             await _work(branch, round_, effects, run)
@@ -108,20 +120,21 @@ async def _work(journal: Journal, round_: Round, effects: Effects, run: SubtaskR
             choice = await _choose(journal, round_, run, memory, number)
         except ReplyError as error:
             memory.write(journal, error.message)
-            if any(repeat in error.message for repeat in (ANSWERED, FOUND_NOTHING)):
-                journal.emit(LoopBroken(call=run.steps[-1].call, times=2))
-            return _give_up(journal, run, memory, error.message)
+            return await _give_up(journal, round_, run, memory, error.message)
         if choice.done:
             return _end(journal, run, memory, "succeeded", str(choice.arguments["result"]))
         step = await _execute(journal, round_, effects, run, choice, number)
         run.steps.append(step)
+        if looped(run.steps):
+            journal.emit(LoopBroken(call=step.call, times=2))
+            return _break_off(journal, run, memory)
         if not step.ok:
             own = f" (own critique before: {step.critique})" if step.critique else ""
             memory.write(journal, f"{step.call} -> {step.observation}{own}")
         elif step.empty:
             memory.write(journal, f"{step.call} found nothing")
             number += await _search_wider(journal, round_, run, number + 1)
-    return _end(journal, run, memory, "failed", f"not done in {round_.crew.settings.steps} steps")
+    return await _give_up(journal, round_, run, memory, f"not done in {round_.crew.settings.steps} steps")
 
 
 async def _choose(
@@ -154,8 +167,8 @@ async def _execute(
     if tool.effect == "changes":
         await _turn(round_, run.subtask)
         again = Step(tool=choice.name, arguments=choice.arguments, ok=True, observation="", effect=True)
-        if effects.has(again.call):
-            return _refused(choice, "not done: exactly this was done before in this run")
+        if effects.has(again.call) or effects.may_have(again.call):
+            return _refused(choice, "not done: exactly this was, or may have been, done before in this run")
 
     async def place(branch: Journal, _: None) -> Step:
         return await _made(branch, round_, choice)
@@ -163,6 +176,8 @@ async def _execute(
     step = await journal.branch(f"step-{number}/act", place, None)
     if step.effect and step.ok:
         effects.done.append(step)
+    if step.unknown:
+        effects.doubtful.append(step)
     return step
 
 
@@ -196,6 +211,7 @@ async def _made(journal: Journal, round_: Round, choice: Choice) -> Step:
         ok=observation.ok,
         observation=observation.text,
         effect=round_.crew.executor.tools[choice.name].effect == "changes",
+        unknown=observation.unknown,
     )
 
 
@@ -220,16 +236,30 @@ def _end(journal: Journal, run: SubtaskRun, memory: ShortTermMemory, status: str
     journal.emit(SubtaskFinished(id=run.subtask.id, status=run.status, result=result))
 
 
-def _give_up(journal: Journal, run: SubtaskRun, memory: ShortTermMemory, why: str) -> None:
-    """End a subtask whose agent has no further call to offer.
+async def _give_up(
+    journal: Journal, round_: Round, run: SubtaskRun, memory: ShortTermMemory, why: str
+) -> None:
+    """End a subtask whose agent has no call to offer that can be made, or is out of steps.
 
-    Where its last call did its work, or different searches found nothing, there may just be nothing
-    left to do: the results stand, and the answer agent judges them.
+    Where it changed something, it may be done all the same: a second opinion says so.
     """
-    last = run.steps[-1] if run.steps else None
-    empty = {step.call for step in run.steps if step.empty}
-    if last is not None and last.ok and not last.empty:
-        return _end(journal, run, memory, "succeeded", f"no further step after {last.call}")
-    if last is not None and last.empty and len(empty) >= SEARCHES_ENOUGH:
-        return _end(journal, run, memory, "succeeded", f"{len(empty)} searches found nothing to act on")
+    changed = [step for step in run.steps if step.effect and step.ok]
+    if changed and round_.crew.settings.tool.enabled and await reached(journal, round_.crew, run):
+        result = f"a second opinion: done by {changed[-1].call}"
+        return _end(journal, run, memory, "succeeded", result)
     return _end(journal, run, memory, "failed", why)
+
+
+def _break_off(journal: Journal, run: SubtaskRun, memory: ShortTermMemory) -> None:
+    """End a subtask whose agent makes the same call with the same result again.
+
+    Where the call found something, or different searches found nothing, there may just be nothing left
+    to do: the results stand, and the answer agent judges them.
+    """
+    last = run.steps[-1]
+    empty = {step.call for step in run.steps if step.empty}
+    if last.ok and not last.empty:
+        return _end(journal, run, memory, "succeeded", f"no further step after {last.call}")
+    if last.empty and len(empty) >= SEARCHES_ENOUGH:
+        return _end(journal, run, memory, "succeeded", f"{len(empty)} searches found nothing to act on")
+    return _end(journal, run, memory, "failed", f"{last.call} brings the same again and again")

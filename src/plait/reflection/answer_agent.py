@@ -15,8 +15,8 @@ from plait.reflection.crew import Crew
 from plait.reflection.trajectory import Trajectory
 
 ANSWER_LINES = 8
-ANSWER_LINE = r"[^\x00-\x20#\x7F] [^\x00-\x1F#\x7F]{0,300}"
-"""GBNF of one line of an answer; # begins a remark."""
+ANSWER_LINE = r"[^\x00-\x20#\x7F] [^\x00-\x1F\x7F]{0,300}"
+"""GBNF of one line of an answer; a line that begins with # is a remark."""
 
 
 async def write_answer(journal: Journal, crew: Crew, trajectory: Trajectory) -> Passed[Any]:
@@ -40,7 +40,10 @@ async def write_answer(journal: Journal, crew: Crew, trajectory: Trajectory) -> 
         if not remarked.body:
             raise ReplyError("the answer is empty")
         return Judged(
-            output=remarked.body, shown=remarked.body, critique=remarked.critique, score=remarked.score
+            output=remarked.body,
+            shown=remarked.body,
+            critique=remarked.critique,
+            score=remarked.score,
         )
 
     return await through_gate(journal, Role(agent=crew.answer, gate=gate, request=request, read=read))

@@ -54,9 +54,11 @@ class Crew:
     async def choices(self, journal: Journal, text: str) -> Sequence[CallSpec]:
         """Return the tools that a reply may call: the nearest to `text`, in the toolset's order.
 
-        Fewer than are described, at no cost: the prompt stays the same, only the grammar is narrower.
+        Fewer than are described, at no cost: the prompt stays the same, only the grammar is narrower. Where
+        no grammar binds, they are all that are described.
         """
-        return await self._nearest(journal, "choices", text, CHOICES)
+        limit = CHOICES if self.tool.model.takes_grammar else CANDIDATES
+        return await self._nearest(journal, "choices", text, limit)
 
     async def _nearest(self, journal: Journal, name: str, text: str, limit: int) -> Sequence[CallSpec]:
         tools = self.tools

@@ -6,7 +6,8 @@ tools; what day today is comes from the tools' notes, and where they do not say 
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date, timedelta
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 
 MONTHS: tuple[str, ...] = (
     *("january", "february", "march", "april", "may", "june"),
@@ -15,25 +16,85 @@ MONTHS: tuple[str, ...] = (
 DAYS: tuple[str, ...] = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _TODAY = re.compile(r"\btoday is\b[^.\d]*(\d{4}-\d{2}-\d{2})", re.IGNORECASE)
-_MONTH_DAY = re.compile(rf"\b({'|'.join(MONTHS)})\s+(\d{{1,2}})(?:st|nd|rd|th)?\b", re.IGNORECASE)
-_WEEKDAY = re.compile(rf"\b({'|'.join(DAYS)})\b", re.IGNORECASE)
+_MONTH_DAY = re.compile(
+    rf"\b({'|'.join(MONTHS)})\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}})\b)?", re.IGNORECASE
+)
+_WEEKDAY = re.compile(rf"\b(\w+\s+)?({'|'.join(DAYS)})\b", re.IGNORECASE)
+_NOT_AHEAD = frozenset({"last", "past", "since", "previous", "every", "each"})
+"""Words before a weekday that make it another one than the next."""
 _RELATIVE = re.compile(r"\b(today|tomorrow|yesterday)\b", re.IGNORECASE)
+_LAST_DAYS = re.compile(r"\b(?:last|past) (\d{1,3}) days\b", re.IGNORECASE)
 _QUOTED = re.compile(
     r"""(?:(?<=\s)|^)(?:'.*?'|".*?"|\u201c.*?\u201d|\u2018.*?\u2019)(?=[\s.,;:!?]|$)""", re.DOTALL
 )
 _OFFSETS = {"yesterday": -1, "today": 0, "tomorrow": 1}
+_LATER = re.compile(
+    r"\b(push\w* (?:\S+ )*?back|postpone\w*|delay\w*|put (?:\S+ )*?off|later)\b", re.IGNORECASE
+)
+_EARLIER = re.compile(r"\b((?:bring|pull|move)\w* (?:\S+ )*?forward|earlier|sooner)\b", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"\b(?P<by>by )?(?P<number>half an|an?|one|two|three|\d+(?:\.\d+)?)[ -]"
+    r"(?P<unit>minute|hour|day|week)s?\b(?P<than> later| earlier| sooner)?",
+    re.IGNORECASE,
+)
+_NUMBERS = {"a": 1.0, "an": 1.0, "one": 1.0, "half an": 0.5, "two": 2.0, "three": 3.0}
+_UNITS = {
+    "minute": timedelta(minutes=1),
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+    "week": timedelta(weeks=1),
+}
+MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?")
+"""A day and a time as tools write them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shift:
+    """By how much the task moves something in time."""
+
+    words: str
+    """As the task says it."""
+    by: timedelta
+    """Above 0: later."""
+
+    def moved(self, moment: str, times: int = 1) -> str:
+        """Return a moment after it was moved, written as it was; empty where it is no moment."""
+        separator = "T" if "T" in moment else " "
+        timespec = "seconds" if moment.count(":") > 1 else "minutes"
+        try:
+            return (datetime.fromisoformat(moment) + times * self.by).isoformat(separator, timespec)
+        except (ValueError, OverflowError):
+            return ""
 
 
 def named_dates(text: str, notes: str) -> Mapping[str, date]:
     """Return the dates that `text` names, by their words; empty where `notes` do not say today's."""
     today = today_of(notes)
-    return {} if today is None else dict(_found(unquoted(text), today))
+    return {} if today is None else dict(_found(unquoted(request_of(text)), today))
+
+
+def named_shift(text: str) -> Shift | None:
+    """Return by how much `text` moves something, or None where it does not say so in clear words."""
+    told = unquoted(text)
+    later, earlier = _LATER.search(told), _EARLIER.search(told)
+    amounts = [found for found in _AMOUNT.finditer(told) if found["by"] or found["than"]]
+    if len(amounts) != 1 or bool(later) == bool(earlier):
+        return None
+    number, unit = amounts[0]["number"].lower(), amounts[0]["unit"].lower()
+    by = (_NUMBERS.get(number) or float(number)) * _UNITS[unit]
+    words = amounts[0][0].removeprefix("by ").removesuffix(amounts[0]["than"] or "")
+    return Shift(words=f"{words} {'later' if later else 'earlier'}", by=by if later else -by)
 
 
 def today_of(notes: str) -> date | None:
     """Return the day that the tools' notes say it is, or None."""
     found = _TODAY.search(notes)
     return date.fromisoformat(found[1]) if found else None
+
+
+def request_of(task: str) -> str:
+    """Return what the user asks for, without the texts of input files."""
+    return task.partition("\n\n<file name=")[0]
 
 
 def unquoted(text: str) -> str:
@@ -51,12 +112,17 @@ def dates_text(dates: Mapping[str, date]) -> str:
 
 def _found(text: str, today: date) -> Iterator[tuple[str, date]]:
     for match in _MONTH_DAY.finditer(text):
-        day = _nearest(MONTHS.index(match[1].lower()) + 1, int(match[2]), today)
+        month, number = MONTHS.index(match[1].lower()) + 1, int(match[2])
+        day = _day(int(match[3]), month, number) if match[3] else _nearest(month, number, today)
         if day is not None:
             yield match[0], day
     for match in _WEEKDAY.finditer(text):
-        ahead = (DAYS.index(match[1].lower()) - today.weekday() - 1) % 7 + 1
-        yield match[0], today + timedelta(days=ahead)
+        if (match[1] or "").strip().lower() in _NOT_AHEAD:
+            continue
+        ahead = (DAYS.index(match[2].lower()) - today.weekday() - 1) % 7 + 1
+        yield match[2], today + timedelta(days=ahead)
+    for match in _LAST_DAYS.finditer(text):
+        yield f"the first of the {match[0]}", today - timedelta(days=int(match[1]))
     for match in _RELATIVE.finditer(text):
         yield match[0], today + timedelta(days=_OFFSETS[match[1].lower()])
 

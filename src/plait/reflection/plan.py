@@ -5,15 +5,22 @@ Knows nothing of models; `read_plan` takes what a planner wrote and says in word
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from plait.errors import ReplyError
+from plait.reflection.phrases import of_several
 
 MAXIMUM_SUBTASKS = 8
+SHORT_TASK = 500
+"""Characters up to which a task is one request and no document."""
 
 _LINE = re.compile(r"^[-*# ]*(?P<id>\d{1,3})[.):]\s+(?P<goal>\S.*)$")
 _AFTER = re.compile(r"\s*\((?:independent|after\s+\d+(?:\s*(?:,|and)\s*\d+)*)\)\s*\.?$", re.IGNORECASE)
+
+
+_NUMBER = re.compile(r"\b\d[\d:.,]*\b")
+_BARE_CONDITION = re.compile(r"^(?:if|when|unless|in case)\b(?!.*(?:,|:|;|\bthen\b))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,18 +46,26 @@ class Plan:
         ]
 
 
-PLAN_LINE = (
-    r'[1-9] ". " [^\x00-\x20(\x7F] [^\x00-\x1F(\x7F]{1,240} '
-    r'(" (independent)" | " (after " [1-9] (", " [1-9]){0,6} ")")?'
-)
-"""GBNF of one line of a plan: its number, its goal without brackets, and what it comes after."""
+def plan_line(*, brackets: bool = False) -> str:
+    """Return the GBNF of one line of a plan: its number, its goal, and what it comes after.
+
+    Args:
+        brackets: Whether a goal may hold `(`, which makes room for notes that mean nothing; for tasks
+            that hold one.
+    """
+    other = "" if brackets else "("
+    return (
+        rf'[1-9] ". " [^\x00-\x20{other}\x7F] [^\x00-\x1F{other}\x7F]{{1,240}} '
+        r'(" (independent)" | " (after " [1-9] (", " [1-9]){0,6} ")")?'
+    )
 
 
 def read_plan(text: str) -> Plan:
     """Read a plan written as numbered lines, and put it in topological order.
 
     A line is `2. goal`, and depends on the lines before it; `(after 1)` at its end names others, and
-    `(independent)` says that it needs none. Lines of another form are passed over.
+    `(independent)` says that it needs none. A line that is only a condition is joined with what it is
+    the condition of. Lines of another form are passed over.
 
     Raises:
         ReplyError: no subtask, too many, an id twice, a dependency on an unknown id, or a cycle.
@@ -72,7 +87,32 @@ def read_plan(text: str) -> Plan:
         for other in subtask.depends_on:
             if other not in ids:
                 raise ReplyError(f"subtask {subtask.id} is after {other}, which is no subtask")
-    return Plan(subtasks=_sorted(subtasks))
+    return Plan(subtasks=_joined(_sorted(subtasks)))
+
+
+def splits_one_thing(plan: Plan, task: str) -> bool:
+    """Whether a short task that speaks of one thing was split, and so is better its own plan.
+
+    Nothing is lost: finding a thing is a step of what is done with it. Small models lose what was to be
+    done when they split it.
+    """
+    return len(plan.subtasks) > 1 and len(task) <= SHORT_TASK and not of_several(task)
+
+
+def plan_problems(plan: Plan, task: str, prompt: str) -> tuple[list[str], bool]:
+    """Return what is wrong with a plan for `task`, and whether it is of no use.
+
+    Small models copy the lines of a prompt's examples, and lose numbers on the way.
+    """
+    lines = {match["goal"].lower() for line in prompt.splitlines() if (match := _LINE.match(line))}
+    copied = [s for s in plan.subtasks if s.goal.lower() in lines and s.goal.lower() not in task.lower()]
+    goals = " ".join(subtask.goal for subtask in plan.subtasks)
+    lost = [kept for kept in dict.fromkeys(_NUMBER.findall(task)) if kept not in goals]
+    problems = [f"subtask {subtask.id} is from the example, not from the task" for subtask in copied]
+    # What stands in a long text, such as an input file, need not all be in a plan.
+    if lost and len(task) <= SHORT_TASK:
+        problems.append(f"the plan lost these numbers of the task: {', '.join(lost)}")
+    return problems, bool(copied)
 
 
 def _ends(subtasks: Sequence[Subtask]) -> list[str]:
@@ -88,6 +128,21 @@ def _subtask(match: re.Match[str], before: Sequence[str]) -> Subtask:
         needs = [str(int(number)) for number in re.findall(r"\d+", after[0])]
         goal = goal[: after.start()].strip() or goal
     return Subtask(id=str(int(match["id"])), goal=goal, depends_on=tuple(dict.fromkeys(needs)))
+
+
+def _joined(subtasks: Sequence[Subtask]) -> list[Subtask]:
+    """Return the subtasks with every bare condition in one with the one subtask that hangs on it."""
+    joined: list[Subtask] = []
+    for subtask in subtasks:
+        condition = joined[-1] if joined else None
+        hanging = [s for s in subtasks if condition is not None and condition.id in s.depends_on]
+        if condition is None or hanging != [subtask] or not _BARE_CONDITION.match(condition.goal):
+            joined.append(subtask)
+            continue
+        needs = [id for id in (*condition.depends_on, *subtask.depends_on) if id != condition.id]
+        goal = f"{condition.goal.rstrip('.')}, {subtask.goal[0].lower()}{subtask.goal[1:]}"
+        joined[-1] = replace(subtask, goal=goal, depends_on=tuple(dict.fromkeys(needs)))
+    return joined
 
 
 def _sorted(subtasks: Sequence[Subtask]) -> list[Subtask]:

@@ -7,27 +7,34 @@ from collections.abc import Sequence
 
 from plait.agents.gate import Feedback, Judged, Role, next_attempt, through_gate
 from plait.agents.remarks import lines_grammar, split_remarks
-from plait.events import PlanMade
+from plait.errors import ReplyError
+from plait.events import Noted, PlanMade
 from plait.journal import Journal
 from plait.models.protocol import Grammar, Reply, Request
 from plait.reflection.crew import Crew
-from plait.reflection.plan import MAXIMUM_SUBTASKS, PLAN_LINE, Plan, read_plan
+from plait.reflection.plan import (
+    MAXIMUM_SUBTASKS,
+    Plan,
+    Subtask,
+    plan_line,
+    plan_problems,
+    read_plan,
+    splits_one_thing,
+)
 
 
 async def make_plan(journal: Journal, crew: Crew, lessons: Sequence[str], number: int) -> Judged[Plan]:
-    """Return a plan that passed the planner's gate.
+    """Return a plan that passed the planner's gate; where no try gives one, the task itself is the plan.
 
     Args:
         journal: The place of this round's plan.
         crew: The agents.
         lessons: Long-term memory: earlier rounds as text.
         number: Number of the round, for the log.
-
-    Raises:
-        ReplyError: no try gave a valid plan.
     """
     gate = crew.settings.planner
-    form = Grammar(gbnf=lines_grammar(PLAN_LINE, MAXIMUM_SUBTASKS, remarks=gate.enabled))
+    line = plan_line(brackets="(" in crew.task)
+    form = Grammar(gbnf=lines_grammar(line, MAXIMUM_SUBTASKS, remarks=gate.enabled))
     specs = await crew.candidates(journal, crew.task)
 
     def request(feedback: Feedback | None) -> Request:
@@ -35,10 +42,38 @@ async def make_plan(journal: Journal, crew: Crew, lessons: Sequence[str], number
         return crew.planner.request(crew.messages(specs, prompt), form, next_attempt(feedback))
 
     async def read(reply: Reply) -> Judged[Plan]:
-        remarked = split_remarks(reply.text)
-        plan = read_plan(remarked.body)
-        return Judged(output=plan, shown=plan.as_json(), critique=remarked.critique, score=remarked.score)
+        return _judged(journal, crew, reply)
 
-    passed = await through_gate(journal, Role(agent=crew.planner, gate=gate, request=request, read=read))
-    journal.emit(PlanMade(round=number, subtasks=passed.judged.output.as_json()))
-    return passed.judged
+    try:
+        passed = await through_gate(journal, Role(agent=crew.planner, gate=gate, request=request, read=read))
+        judged = passed.judged
+    except ReplyError as error:
+        journal.emit(Noted(text=f"{error.message}; the task itself is the plan"))
+        plan = _task_itself(crew.task)
+        judged = Judged(output=plan, shown=plan.as_json())
+    journal.emit(PlanMade(round=number, subtasks=judged.output.as_json()))
+    return judged
+
+
+def _judged(journal: Journal, crew: Crew, reply: Reply) -> Judged[Plan]:
+    """Read a plan; without the planner's gate whatever can be read passes."""
+    remarked = split_remarks(reply.text)
+    plan = read_plan(remarked.body)
+    problems, useless = list[str](), False
+    if crew.settings.planner.enabled:
+        if splits_one_thing(plan, crew.task):
+            journal.emit(Noted(text="the task asks for one thing, so it is its own plan"))
+            plan = _task_itself(crew.task)
+        problems, useless = plan_problems(plan, crew.task, crew.wording.planner_text())
+    return Judged(
+        output=plan,
+        shown=plan.as_json(),
+        critique=remarked.critique,
+        score=remarked.score,
+        problems=problems,
+        fatal=useless,
+    )
+
+
+def _task_itself(task: str) -> Plan:
+    return Plan(subtasks=[Subtask(id="1", goal=" ".join(task.split()))])

@@ -80,6 +80,10 @@ class ReflectionSettings:
             case "memories":
                 return self.without(["short-term", "long-term"])
             case "reflection":
+                if self.rounds not in (1, DEFAULT_ROUNDS):
+                    raise UserError(
+                        f"--rounds {self.rounds} needs reflection: leave it or --no-reflection out"
+                    )
                 return replace(self.without(["gates", "memories"]), rounds=1)
             case _:
                 raise UserError(f"unknown switch {switch!r}; there are: {', '.join(SWITCHES)}")

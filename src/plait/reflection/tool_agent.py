@@ -12,18 +12,22 @@ from plait.errors import ReplyError
 from plait.journal import Journal
 from plait.models.callform import CallSpec, ParsedReply, call_grammar, format_call, parse_call
 from plait.models.protocol import Form, FunctionCalling, Grammar, Reply, Request
-from plait.reflection.checks import ANSWERED, Known, call_problems, done_problems, finished_by, mended
+from plait.reflection.checks import DONE_BEFORE, Known, call_problems
 from plait.reflection.crew import Crew
+from plait.reflection.doubts import ANSWERED, FOUND_NOTHING, RIGHT, done_doubts, doubts
 from plait.reflection.memory import ShortTermMemory
+from plait.reflection.searches import mended
+from plait.reflection.second_opinion import reached, wanted
 from plait.reflection.trajectory import SubtaskRun, Trajectory
 from plait.reflection.wording import Hints
 
+MAX_RESULT = 300
 DONE = CallSpec(
     name="done",
     description="the subtask is finished; result says in one sentence what came out, with ids",
     parameters={
         "type": "object",
-        "properties": {"result": {"type": "string", "maxLength": 300}},
+        "properties": {"result": {"type": "string", "maxLength": MAX_RESULT}},
         "required": ["result"],
         "additionalProperties": False,
     },
@@ -76,55 +80,87 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
     gate = crew.settings.tool
 
     def request(feedback: Feedback | None) -> Request:
-        offer = _without_answered(specs, feedback)
+        offer = _offer(specs, feedback)
         form = _form(offer, crew.settings.function_calling, gate.enabled)
         hints = Hints(moment.memory.entries, feedback, failed_steps=crew.settings.short_term)
         chat = crew.wording.tool(crew.told_task, moment.run, moment.trajectory, hints, gate.enabled)
         return crew.tool.request([crew.system(offered), *chat], form, next_attempt(feedback))
 
+    opinion: list[bool] = []
+
     async def read(reply: Reply) -> Judged[Choice]:
         parsed = _parse(reply, specs, crew.settings.function_calling)
-        choice, problems = _checked(crew, parsed, moment.known)
+        choice = _choice(crew, parsed, moment.known)
+        wrong, doubtful = _objections(crew, choice, moment.known) if gate.enabled else ([], [])
+        if wanted([*wrong, *doubtful]):
+            if not opinion:
+                opinion.append(await reached(journal, crew, moment.run))
+            if opinion[0]:
+                choice, wrong, doubtful = _end(choice, moment.run), [], []
+            else:
+                doubtful = [doubt for doubt in doubtful if not wanted([doubt])]
         return Judged(
             output=choice,
             shown=format_call(choice.name, choice.arguments),
             critique=parsed.critique,
             score=parsed.score,
-            problems=problems,
-            fatal=bool(problems) and not choice.done,
+            problems=[*wrong, *doubtful],
+            fatal=bool(wrong),
         )
 
     return await through_gate(journal, Role(agent=crew.tool, gate=gate, request=request, read=read))
 
 
-def _checked(crew: Crew, parsed: ParsedReply, known: Known) -> tuple[Choice, list[str]]:
-    """Return the call, mended where that needs no model, and what is still wrong with it."""
+def _choice(crew: Crew, parsed: ParsedReply, known: Known) -> Choice:
+    """Return the call that was written, a search mended where that needs no model."""
     name, arguments = parsed.call.name, parsed.call.arguments
-    if name == DONE.name:
-        choice = Choice(name=name, arguments=arguments, thought=parsed.thought)
-        return choice, done_problems(known)
-    tool = crew.executor.tools[name]
-    kept, mendings = mended(tool, arguments, known)
-    choice = Choice(
+    mendings: list[str] = []
+    if name != DONE.name:
+        arguments, mendings = mended(crew.executor.tools[name], arguments, known)
+    return Choice(
         name=name,
-        arguments=kept,
+        arguments=arguments,
         thought=parsed.thought,
         critique=parsed.critique,
         score=parsed.score,
         mended=tuple(mendings),
     )
-    problems = call_problems(tool, kept, known)
-    if problems == [ANSWERED] and (effect := finished_by(known)) is not None:
-        ended = Choice(name=DONE.name, arguments={"result": f"{effect.call}: {effect.observation}"})
-        return replace(ended, thought=choice.thought, critique=choice.critique, score=choice.score), []
-    return choice, problems
 
 
-def _without_answered(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[CallSpec]:
-    """Leave out the tool whose answered call was just chosen again: its result is there to be used."""
-    if feedback is None or not any(problem.startswith(ANSWERED) for problem in feedback.problems):
+def _end(choice: Choice, run: SubtaskRun) -> Choice:
+    """Return the end of a subtask whose agent would have gone on, with its last effect as the result."""
+    last = next(step for step in reversed(run.steps) if step.effect and step.ok)
+    result = {"result": f"{last.call}: {last.observation}"[:MAX_RESULT]}
+    return replace(choice, name=DONE.name, arguments=result, mended=("a second opinion: it is done",))
+
+
+def _objections(crew: Crew, choice: Choice, known: Known) -> tuple[list[str], list[str]]:
+    """Return why a call cannot be made, and what only speaks against it."""
+    if choice.done:
+        return [], done_doubts(known, crew.executor.tools)
+    tool = crew.executor.tools[choice.name]
+    return call_problems(tool, choice.arguments, known), doubts(
+        tool, choice.arguments, known, crew.executor.tools
+    )
+
+
+def _offer(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[CallSpec]:
+    """Return what the next try may call.
+
+    Where an effect is done already: that tool, or the end. Where a check knows what seems right: that
+    tool, or the one it names. Not the tool whose answered call was just chosen again: its result is
+    there to be used.
+    """
+    if feedback is None:
         return specs
-    return [spec for spec in specs if not str(feedback.shown).startswith(f"{spec.name}(")]
+    chosen = str(feedback.shown).partition("(")[0]
+    if any(problem.startswith(DONE_BEFORE) for problem in feedback.problems):
+        return [spec for spec in specs if spec.name in (chosen, DONE.name)]
+    if right := [problem for problem in feedback.problems if problem.startswith(RIGHT)]:
+        return [spec for spec in specs if spec.name == chosen or f"{RIGHT} {spec.name}:" in right[0]]
+    if not any(problem.startswith((ANSWERED, FOUND_NOTHING)) for problem in feedback.problems):
+        return specs
+    return [spec for spec in specs if spec.name != chosen]
 
 
 def _form(specs: Sequence[CallSpec], function_calling: bool, gated: bool) -> Form:

@@ -11,8 +11,8 @@ from typing import Any, Literal
 from plait.models.callform import format_call
 from plait.reflection.plan import Plan, Subtask
 
-SHOWN_CHARACTERS = 10_000
-"""Of all results in one prompt."""
+SHOWN_CHARACTERS = 8_000
+"""Of all results in one prompt: tables have two characters a token, and the embedded engine 8,192 tokens."""
 OLD_CHARACTERS = 500
 """Of an older result where there are too many."""
 
@@ -20,6 +20,8 @@ _EMPTY = re.compile(
     r"\s*(\[\]|\{\}|none|null|nothing|no \w+( \w+)? (was |were )?(found|match\w*)|no match\w*)?\W*$",
     re.IGNORECASE,
 )
+
+_DELIMITER = re.compile(r"</(?=\s*(?:result|file))", re.IGNORECASE)
 
 SubtaskStatus = Literal["todo", "succeeded", "failed", "skipped"]
 
@@ -37,6 +39,8 @@ class Step:
     critique: str = ""
     """The agent's own, before it acted."""
     score: float | None = None
+    unknown: bool = False
+    """Whether an effect gave no answer, so that nobody knows if it was done."""
 
     @property
     def empty(self) -> bool:
@@ -57,6 +61,8 @@ class SubtaskRun:
     status: SubtaskStatus = "todo"
     result: str = ""
     steps: list[Step] = field(default_factory=list["Step"])
+    carried: int = 0
+    """How many of the steps, from the first, an earlier round took."""
 
 
 @dataclass(kw_only=True)
@@ -85,6 +91,8 @@ class Effects:
 
     done: list[Step] = field(default_factory=list["Step"])
     """Effects that succeeded."""
+    doubtful: list[Step] = field(default_factory=list["Step"])
+    """Effects of which nobody knows whether they were done."""
     seen: list[Step] = field(default_factory=list["Step"])
     """Every step of the rounds that are over."""
     finished: dict[str, "SubtaskRun"] = field(default_factory=dict[str, "SubtaskRun"])
@@ -94,32 +102,43 @@ class Effects:
         """Whether exactly this call was done with success."""
         return any(step.call == call for step in self.done)
 
+    def may_have(self, call: str) -> bool:
+        """Whether nobody knows if exactly this call was done."""
+        return any(step.call == call for step in self.doubtful)
+
 
 def delimited(text: str) -> str:
     """Return a tool's text so that it cannot end its own delimiter: it is data, never instruction."""
-    return text.replace("</result", "<\\/result")
+    return _DELIMITER.sub("<\\\\/", text)
 
 
-def observations(steps: Sequence[Step]) -> list[str]:
-    """Return what each step brought, as data to be shown.
+def one_line(text: str) -> str:
+    """Return a tool's text as one line that cannot look like a part of the prompt around it."""
+    return delimited(" ".join(text.split()))
 
-    Where results are long, the oldest are cut, so that a prompt stays within an engine's context.
+
+def observations(steps: Sequence[Step], most: int = SHOWN_CHARACTERS) -> list[str]:
+    """Return what each step brought, as data to be shown, where all is too long in `most` characters or so.
+
+    The oldest results are cut first, so that a prompt stays within an engine's context.
     """
     whole = sum(len(step.observation) for step in steps)
     texts: list[str] = []
     for step in steps:
         text = step.observation
-        if whole > SHOWN_CHARACTERS and step is not steps[-1] and len(text) > OLD_CHARACTERS:
+        if whole > most and step is not steps[-1] and len(text) > OLD_CHARACTERS:
             whole -= len(text) - OLD_CHARACTERS
             text = f"{text[:OLD_CHARACTERS]}\n[cut: make the call again to see all]"
+        elif len(text) > most:
+            text = f"{text[:most]}\n[cut: {len(text) - most} more characters]"
         texts.append(delimited(text))
     return texts
 
 
-def shown(steps: Sequence[Step]) -> str:
+def shown(steps: Sequence[Step], most: int = SHOWN_CHARACTERS) -> str:
     """Return calls with their thoughts and results, each result delimited as data."""
     blocks: list[str] = []
-    for step, text in zip(steps, observations(steps), strict=True):
+    for step, text in zip(steps, observations(steps, most), strict=True):
         thought = f"# thought: {step.thought}\n" if step.thought else ""
         blocks.append(f"{thought}{step.call}\n<result>\n{text}\n</result>")
     return "\n".join(blocks)

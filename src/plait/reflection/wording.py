@@ -4,6 +4,7 @@ What stays the same comes first (tools, role, task), what changes last, so that 
 prefix cache reads only what is new. Knows nothing of models.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,12 +14,22 @@ from plait.errors import UserError
 from plait.models.callform import CallSpec, signature
 from plait.models.protocol import Message
 from plait.reflection.plan import Plan
-from plait.reflection.trajectory import Step, SubtaskRun, Trajectory, observations, shown
+from plait.reflection.trajectory import (
+    SHOWN_CHARACTERS,
+    Step,
+    SubtaskRun,
+    Trajectory,
+    observations,
+    one_line,
+    shown,
+)
 
 PACKAGE = "plait.reflection"
 TOOL_REMARKS = 3
 MADE_WITHOUT_SCORE = "10"
 """Shown for a call that needed no model."""
+OWN_CHARACTERS = 5_000
+"""Of the results of the subtask at work; the rest is for what came before it."""
 REPLY_CHARACTERS = 600
 """Of a refused reply at most this much is shown again."""
 
@@ -54,6 +65,10 @@ class Wording:
             feedback=revision(feedback),
         )
 
+    def planner_text(self) -> str:
+        """Return the planner's prompt with nothing filled in."""
+        return re.sub(r"\{\{\w+\}\}", "", self._load("planner"))
+
     def tool(
         self, task: str, now: SubtaskRun, before: Trajectory, hints: "Hints", gated: bool
     ) -> list[Message]:
@@ -75,7 +90,7 @@ class Wording:
         )
         chat = [Message(role="user", content=opening)]
         steps = [step for step in now.steps if step.ok or hints.failed_steps]
-        for step, text in zip(steps, observations(steps), strict=True):
+        for step, text in zip(steps, observations(steps, OWN_CHARACTERS), strict=True):
             chat.append(Message(role="assistant", content=_turn(step, gated)))
             chat.append(Message(role="user", content=f"<result>\n{text}\n</result>"))
         ending = f"{_failures(hints.failures)}{revision(hints.feedback)}Next call:"
@@ -88,6 +103,10 @@ class Wording:
                 f"prompt 'tool_remarks' needs {TOOL_REMARKS} paragraphs, one for each call of the example"
             )
         return remarks
+
+    def second_opinion(self, subtask: str, done: Sequence[str]) -> str:
+        """Return the prompt of one who says whether a subtask is done; `done` are its effects."""
+        return fill(self._load("second_opinion"), subtask=subtask, done="\n".join(done))
 
     def answer(self, task: str, trajectory: Trajectory, feedback: Feedback | None, gated: bool) -> str:
         """Return the answer agent's prompt."""
@@ -131,12 +150,13 @@ def trajectory_text(trajectory: Trajectory, *, remarks: bool = False) -> str:
     With `remarks` the agents' own critiques and scores too: that is what long-term memory keeps.
     """
     blocks = [trajectory.remarks] if remarks and trajectory.remarks else []
+    most = SHOWN_CHARACTERS // max(1, len(trajectory.runs))
     for run in trajectory.runs.values():
         after = f" (after {', '.join(run.subtask.depends_on)})" if run.subtask.depends_on else ""
         head = f"Subtask {run.subtask.id}: {run.subtask.goal}{after}"
         own = [f"{step.call}: {step.critique} (score {step.score})" for step in run.steps if step.critique]
-        tail = f"-> {run.status}" + (f": {run.result}" if run.result else "")
-        parts = (head, shown(run.steps), *(own if remarks else ()), tail)
+        tail = f"-> {run.status}" + (f": {one_line(run.result)}" if run.result else "")
+        parts = (head, shown(run.steps, most), *(own if remarks else ()), tail)
         blocks.append("\n".join(part for part in parts if part))
     return "\n\n".join(blocks)
 
@@ -157,18 +177,30 @@ def _lead(line: str) -> str:
 def _lessons(lessons: Sequence[str]) -> str:
     if not lessons:
         return ""
-    rounds = "\n\n".join(lessons)
+    most = SHOWN_CHARACTERS // len(lessons)
+    rounds = "\n\n".join(_middle_cut(lesson, most) for lesson in lessons)
     hint = "Plan so that it works this time; what is done already is not done again."
     return f"\n# What was tried before and did not do\n{rounds}\n{hint}\n"
 
 
+def _middle_cut(text: str, most: int) -> str:
+    """Return a round so that its beginning, the plan, and its end, the critique, are kept."""
+    half = most // 2
+    return (
+        text
+        if len(text) <= most
+        else f"{text[:half]}\n[cut: {len(text) - 2 * half} characters]\n{text[-half:]}"
+    )
+
+
 def _results(now: SubtaskRun, before: Trajectory) -> str:
     blocks: list[str] = []
+    most = (SHOWN_CHARACTERS - OWN_CHARACTERS) // max(1, len(before.runs) - 1)
     for run in before.runs.values():
         if run is now:
             break
         if run.steps or run.result:
-            blocks.append(f"{shown(run.steps)}\n(subtask {run.subtask.id}: {run.result})")
+            blocks.append(f"{shown(run.steps, most)}\n(subtask {run.subtask.id}: {one_line(run.result)})")
     return ("\n# Done before\n" + "\n".join(blocks) + "\n") if blocks else ""
 
 
@@ -185,4 +217,4 @@ def _turn(step: Step, gated: bool) -> str:
 def _failures(failures: Sequence[str]) -> str:
     if not failures:
         return ""
-    return "# Learned so far\n" + "\n".join(f"- {entry}" for entry in failures) + "\n"
+    return "# Learned so far\n" + "\n".join(f"- {one_line(entry)}" for entry in failures) + "\n"

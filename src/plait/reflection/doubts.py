@@ -1,0 +1,244 @@
+"""Doubts about a call: what its agent should think over, read from words without a model.
+
+A doubt may be wrong, so it only costs a second thought: the agent is told, and a call that it insists
+on is made. Small models need them: they search again for what they have, act once more when they are
+done, and move times the wrong way.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from plait.models.callform import format_call
+from plait.reflection.checks import IDENTIFIER, Known, strings
+from plait.reflection.dates import MOMENT, named_shift, request_of
+from plait.reflection.phrases import extreme, names_period, of_one, of_several, topics, words_of
+from plait.reflection.trajectory import Step
+from plait.tools.tool import Tool
+
+FOUND_NOTHING = "this very call was made before and found nothing: go on from there, or call done"
+ANSWERED = "this very call was made before and its result is above: use it now, or call done"
+RIGHT = "right seems"
+REACHED = "the task speaks of one thing, and"
+ALL_ACTED_ON = "all it found is acted on"
+FAILED = "this very call failed before: change it, or use another tool"
+
+NO_TOOLS: Mapping[str, Tool] = {}
+SHOWN_LEFT = 5
+_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def doubts(
+    tool: Tool, arguments: Mapping[str, Any], known: Known, tools: Mapping[str, Tool] = NO_TOOLS
+) -> list[str]:
+    """Return what speaks against a call that can be made, in words for the agent.
+
+    Args:
+        tool: The tool that is called.
+        arguments: Of the call.
+        known: What the call may draw on.
+        tools: All tools, by their names.
+    """
+    if reached := [*_too_much(tool, arguments, known)]:
+        return reached
+    found = [*_repeated(tool.name, arguments, known)]
+    if tool.effect == "reads":
+        found += [*_unheard_of(tool, arguments, known), *_other_day(arguments, known)]
+    else:
+        found += [*_other_verb(tool, known, tools), *_not_found(known)]
+        found += [*_another_than_meant(arguments, known), *_moved_wrongly(arguments, known)]
+    return found
+
+
+def done_doubts(known: Known, tools: Mapping[str, Tool]) -> list[str]:
+    """Return why a subtask should not be ended yet: one narrow search found nothing, and that was all."""
+    searches = {step.call for step in known.steps if not step.effect and step.ok}
+    if len(known.steps) == 0 or len(searches) != 1 or any(step.effect for step in known.steps):
+        return []
+    last = known.steps[-1]
+    required = tools[last.tool].parameters.get("required", ())
+    if not last.empty or not set(last.arguments) - set(required):
+        return []
+    return [
+        "one search that found nothing does not show that there is nothing: search once more with"
+        " fewer or wider parameters (leave out what is not needed)"
+    ]
+
+
+def _repeated(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
+    call = format_call(name, arguments)
+    at = next((n for n, step in reversed(list(enumerate(known.steps))) if step.call == call), None)
+    if at is None:
+        return
+    same, since = known.steps[at], known.steps[at + 1 :]
+    if not same.ok:
+        yield FAILED
+    elif not any(step.effect for step in since):
+        yield FOUND_NOTHING if same.empty else ANSWERED
+    elif left := _left(known):
+        yield f"{ANSWERED}; {left}"
+
+
+def _left(known: Known) -> str:
+    """Name the ids found that no effect was done to yet, where the task is of several."""
+    acted = [step for step in known.steps if step.effect and step.ok]
+    found = [step for step in known.steps if not step.effect and step.ok and not step.empty]
+    identifiers = _identifiers(found[-1].observation) if found else []
+    if not acted or not identifiers or not of_several(known.task):
+        return ""
+    done = {str(value) for step in acted for value in step.arguments.values()}
+    left = [value for value in identifiers if value not in done]
+    return f"not acted on yet: {', '.join(left[:SHOWN_LEFT])}" if left else ALL_ACTED_ON
+
+
+def _identifiers(table: str) -> list[str]:
+    """Return the values of the identifier column of a table, as tools' lists of records are shown."""
+    header, *rows = [line.split(" | ") for line in table.splitlines()] or [[]]
+    column = next((n for n, name in enumerate(header) if IDENTIFIER.search(name)), None)
+    return [] if column is None else [row[column] for row in rows if len(row) == len(header)]
+
+
+def _too_much(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
+    """Find a call after the effect that reached a task of one thing.
+
+    The search that led to it once more, the same record changed again, the next record of a kind of
+    which one was meant, or a tool of another kind, such as a letter about what was done.
+    """
+    done = [step for step in known.steps if step.effect and step.ok]
+    if not done or of_several(known.task):
+        return
+    last = done[-1]
+    if tool.effect == "reads":
+        call = format_call(tool.name, arguments)
+        beyond = of_one(known.task) and any(step.call == call for step in known.steps)
+    else:
+        ids = _ids(arguments)
+        again = tool.name == last.tool and (of_one(known.task) or (ids and ids == _ids(last.arguments)))
+        beyond = again or _group(tool.name) != _group(last.tool)
+    if beyond:
+        yield f"{REACHED} {last.call} did it: call done if nothing is left to do"
+
+
+def _ids(arguments: Mapping[str, Any]) -> set[str]:
+    return {str(value) for name, value in arguments.items() if IDENTIFIER.search(name)}
+
+
+def _group(name: str) -> str:
+    """Return what tools of one kind share in their names: `calendar` of `calendar.delete_event`."""
+    return name.rpartition(".")[0]
+
+
+def _unheard_of(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
+    """Find a search for words of which none is in the task, in a result or in the tool's description."""
+    heard = "\n".join([*known.texts, known.notes, tool.description, str(tool.parameters)]).lower()
+    for name, value in arguments.items():
+        for text in strings(value):
+            words = re.findall(r"[^\W\d_]{3,}", text.lower())
+            if words and not any(word in heard for word in words):
+                yield f"{name} {text!r} is not in the task and in no result: use words of the task"
+
+
+def _other_day(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
+    """Find a search for another day than the one that the task names."""
+    days = [day for value in arguments.values() if isinstance(value, str) for day in _ISO_DAY.findall(value)]
+    if not days or not known.dates or names_period(known.task):
+        return
+    texts = "\n".join(known.texts)
+    if not any(day in texts for day in days):
+        facts = "; ".join(f"{words} is {day.isoformat()}" for words, day in known.dates.items())
+        yield f"{days[0]} is not a date of the task: {facts}"
+
+
+def _other_verb(tool: Tool, known: Known, tools: Mapping[str, Tool]) -> Iterator[str]:
+    """Find a change by `send_letter` where the task says answer and there is `answer_letter`."""
+    said = words_of(known.task)
+    verb, _, thing = _last_part(tool.name).partition("_")
+    if not thing or verb in said:
+        return
+    for name, other in tools.items():
+        fits = other.effect != "reads" and _group(name) == _group(tool.name)
+        other_verb, _, other_thing = _last_part(name).partition("_")
+        if fits and other_thing == thing and other_verb in said:
+            yield f"{RIGHT} {name}: the task says {other_verb}"
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _not_found(known: Known) -> Iterator[str]:
+    """Find a change where nothing that was found is about what the task is about."""
+    seen = "\n".join(step.observation for step in known.steps if not step.effect)
+    for topic in topics(known.task):
+        if seen and topic not in seen and topic not in "\n".join(known.texts[2:]):
+            yield f"nothing that was found is about {topic!r}: search for these words first"
+
+
+def _another_than_meant(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
+    """Find a change to another record than the one of those found that the task means.
+
+    It is about what the task quotes, has most of the task's words, and is the first or last in time.
+    """
+    found = [step for step in known.steps if not step.effect and step.ok and not step.empty]
+    about, order = topics(known.task), extreme(known.task)
+    if not found or not (about or order) or any(step.effect and step.ok for step in known.steps):
+        return
+    rows = _rows(found if about else found[-1:])
+    chosen = _ids(arguments).intersection(rows)
+    fitting = _fitting(rows, about, known.task)
+    moments = {id: MOMENT.findall(rows[id]) for id in fitting}
+    # Of rows with several moments nobody knows which one counts.
+    if order is not None and all(len(each) == 1 for each in moments.values()):
+        fitting = sorted(fitting, key=lambda id: moments[id][0], reverse=order == "last")[:1]
+    elif not about:
+        return
+    if len(chosen) == 1 and fitting and not chosen.intersection(fitting):
+        yield f"{RIGHT} {fitting[0]}: of those found it is the {order or 'one'} that the task means"
+
+
+def _rows(found: Sequence[Step]) -> dict[str, str]:
+    """Return the rows of tables by their first cell."""
+    lines = [line for step in found for line in step.observation.splitlines()[1:]]
+    return {line.partition(" | ")[0]: line for line in lines if " | " in line}
+
+
+def _fitting(rows: Mapping[str, str], about: Sequence[str], task: str) -> list[str]:
+    """Return the rows that are about all the task quotes, of these those with most words of the task."""
+    if not about:
+        return list(rows)
+    words = words_of(task)
+    shared = {
+        id: len(words.intersection(re.findall(r"[a-z]+", row.lower())))
+        for id, row in rows.items()
+        if all(topic in row for topic in about)
+    }
+    return [id for id, count in shared.items() if count == max(shared.values())]
+
+
+def _moved_wrongly(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
+    """Find a record's own moment that was moved the other way than the task says."""
+    shift = named_shift(request_of(known.task))
+    if shift is None:
+        return
+    for moment in _moments_of(_ids(arguments), known.texts):
+        right, wrong = shift.moved(moment), shift.moved(moment, times=-1)
+        for name, value in arguments.items():
+            if isinstance(value, str) and right and value.startswith(wrong):
+                yield f"{RIGHT} {name}={right!r}: {moment} {shift.words}"
+
+
+def _moments_of(ids: set[str], texts: Sequence[str]) -> list[str]:
+    """Return the moments in rows of results that have one of the ids as a cell."""
+    rows = [line.split(" | ") for text in texts for line in text.splitlines()]
+    return [moment for row in rows if ids.intersection(row) for moment in MOMENT.findall(" | ".join(row))]
+
+
+def looped(steps: Sequence[Step]) -> bool:
+    """Whether the last call brought what it had brought before, with no effect in between."""
+    last = steps[-1]
+    for step in reversed(steps[:-1]):
+        if step.effect and step.ok:
+            return False
+        if step.call == last.call and step.observation == last.observation:
+            return True
+    return False

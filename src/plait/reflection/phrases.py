@@ -1,0 +1,91 @@
+"""What the words of a task say about it, read without a model: one thing or several, ahead or in a period.
+
+English, and easily wrong: whatever is concluded from here is a doubt that an agent may overrule, or a
+bound of a search. Knows nothing of tools. What a task quotes is not understood, and neither are the
+texts of its input files.
+"""
+
+import re
+from typing import Literal
+
+from plait.reflection.dates import MONTHS, request_of, unquoted
+
+_TIME = re.compile(
+    rf"\b(\d{{4}}(-\d{{2}})?|days?|weeks?|months?|quarters?|years?|hours?|today|tonight|tomorrow|yesterday|future|"
+    rf"upcoming|next|past|overdue|due|ago|since|until|recent|before|after|morning|afternoon|evening|"
+    rf"{'|'.join(MONTHS)})\b",
+    re.IGNORECASE,
+)
+_PERIOD = re.compile(
+    r"\b(\d+|few|couple of|next|last|past|this|coming) (hours?|days?|weeks?|months?|years?)\b"
+    r"|\b(ago|since|until|weekend)\b",
+    re.IGNORECASE,
+)
+_SEVERAL = re.compile(r"\b(all|any|every|each|both|them|those|these|their|and|then|also)\b", re.IGNORECASE)
+_PLURAL = re.compile(r"(?<![A-Z\w'])[a-z-]{2,}[^\Wsiu]s\b(?!')")
+"""A word in small letters that may be a plural: `meetings`, not `Sales`, `status`, `this`, `class`."""
+_ONE = re.compile(
+    r"\b(next|last|first|latest|newest|oldest|most \w+)\b(?! (\d|two|three|few|couple|several))",
+    re.IGNORECASE,
+)
+_FIRST = frozenset({"first", "next", "oldest", "earliest"})
+_LAST = frozenset({"last", "latest", "newest", "most recent"})
+_EXTREME = re.compile(
+    r"\b(first|next|oldest|earliest|last|latest|newest|most recent)\b"
+    r"(?! (?:hour|day|week|month|quarter|year))",
+    re.IGNORECASE,
+)
+_TOPIC = re.compile(
+    r"\b(?:about|regarding|on the subject of) (?:'(.+?)'|\"(.+?)\")(?=[\s.,;:!?]|$)", re.IGNORECASE
+)
+_AHEAD = re.compile(r"\b(next|future|upcoming|coming)\b", re.IGNORECASE)
+
+
+def of_several(task: str) -> bool:
+    """Whether a task speaks of more than one thing to do."""
+    told = _told(task)
+    plural = _PLURAL.search(told) is not None and not _ONE.search(told)
+    return plural or _SEVERAL.search(told) is not None
+
+
+def of_one(task: str) -> bool:
+    """Whether a task speaks of the one next, last or first thing, and of nothing else to do."""
+    return _ONE.search(_told(task)) is not None and not of_several(task)
+
+
+def extreme(task: str) -> Literal["first", "last"] | None:
+    """Return which of several things in time a task means, if it means one at an end."""
+    words = {word.lower() for word in _EXTREME.findall(_told(task))}
+    first, last = bool(words & _FIRST), bool(words & _LAST)
+    if first == last or not of_one(task):
+        return None
+    return "first" if first else "last"
+
+
+def topics(task: str) -> list[str]:
+    """Return what the things a task means are about, in its quoted words."""
+    return [single or double for single, double in _TOPIC.findall(request_of(task))]
+
+
+def words_of(task: str) -> set[str]:
+    """Return the words of a task, small, without what it quotes."""
+    return set(re.findall(r"[a-z]+", _told(task).lower()))
+
+
+def ahead(task: str) -> bool:
+    """Whether a task is about what is still to come."""
+    return _AHEAD.search(_told(task)) is not None
+
+
+def names_time(task: str) -> bool:
+    """Whether a task says anything about when."""
+    return _TIME.search(_told(task)) is not None
+
+
+def names_period(task: str) -> bool:
+    """Whether a task speaks of a stretch of time: `in the last 3 weeks`."""
+    return _PERIOD.search(_told(task)) is not None
+
+
+def _told(task: str) -> str:
+    return unquoted(request_of(task))

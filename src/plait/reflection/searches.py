@@ -1,0 +1,97 @@
+"""Searches mended without a model: what needs no judgement is left out, added, or made wider.
+
+Only calls that read are touched, never effects. Small models give every parameter a value; a word that
+fits everything, or a date nobody named, finds nothing. Knows nothing of tools' meaning.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from plait.reflection.checks import Known
+from plait.reflection.dates import today_of
+from plait.reflection.phrases import ahead, names_time
+from plait.reflection.trajectory import Step
+from plait.tools.tool import Tool
+
+_LOWER = re.compile(r"(^|_)(min|start|from|since|after)$", re.IGNORECASE)
+_UPPER = re.compile(r"max|end|until|before|_to$", re.IGNORECASE)
+_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def mended(tool: Tool, arguments: Mapping[str, Any], known: Known) -> tuple[dict[str, Any], list[str]]:
+    """Mend the arguments of a search, and say what was mended.
+
+    Where the task asks for what is ahead and names no date, today is the lower bound. Left out are
+    empty texts, words that fit everything the tool can find, a date given as words, and dates where the
+    task names no time. What the task says or a list of values allows stays.
+    """
+    if tool.effect != "reads":
+        return dict(arguments), []
+    kept = {name: value for name, value in arguments.items() if not _needless(tool, name, value, known)}
+    left_out = [f"{name}={value!r}" for name, value in arguments.items() if name not in kept]
+    if not kept:
+        kept, left_out = dict(arguments), []
+    bounded = _from_today(tool, kept, known)
+    added = [f"added {name}={bounded[name]!r}" for name in bounded if name not in kept]
+    return bounded, [*([f"left out {', '.join(left_out)}"] if left_out else []), *added]
+
+
+def wider(step: Step, known: Known) -> dict[str, Any] | None:
+    """Return the arguments with which a search that found nothing is made once more, or None.
+
+    Only a bound in time that the task does not set is given up: for what is next or in the future the
+    upper one.
+    """
+    if known.dates or not ahead(known.task):
+        return None
+    less = {name: v for name, v in step.arguments.items() if not (_is_dated(v) and _UPPER.search(name))}
+    return less if less and len(less) < len(step.arguments) else None
+
+
+def _needless(tool: Tool, name: str, value: Any, known: Known) -> bool:
+    schema: Mapping[str, Any] = tool.parameters.get("properties", {}).get(name, {})
+    if name in tool.parameters.get("required", ()) or "enum" in schema or not isinstance(value, str):
+        return False
+    if value == "":
+        return True
+    if _is_dated(value):
+        # Without a day to reckon from nothing is known about dates.
+        timeless = today_of(known.notes) is not None and not known.dates and not names_time(known.task)
+        return timeless and value[:10] not in "\n".join(known.texts)
+    return _fits_everything(tool, value) or _only_date(value, known)
+
+
+def _from_today(tool: Tool, arguments: dict[str, Any], known: Known) -> dict[str, Any]:
+    """Return the arguments with today as the lower bound where only what is ahead is asked for."""
+    today = today_of(known.notes)
+    if today is None or known.dates or not ahead(known.task):
+        return arguments
+    properties: Mapping[str, Mapping[str, Any]] = tool.parameters.get("properties", {})
+    lower = [name for name in properties if _LOWER.search(name)]
+    if len(lower) != 1 or lower[0] in arguments:
+        return arguments
+    time = " 00:00:00" if "HH:MM:SS" in properties[lower[0]].get("description", "") else ""
+    return {**arguments, lower[0]: f"{today.isoformat()}{time}"}
+
+
+def _is_dated(value: Any) -> bool:
+    return isinstance(value, str) and _ISO_DAY.match(value) is not None
+
+
+def _only_date(value: str, known: Known) -> bool:
+    """Whether a text says nothing but a date of the task."""
+    lowered = value.lower().strip()
+    return any(lowered in (words.lower(), day.isoformat()) for words, day in known.dates.items())
+
+
+def _fits_everything(tool: Tool, text: str) -> bool:
+    """Whether words only say what the tool is about: `meeting` in a search for meetings."""
+    about = set(_words(tool.description))
+    about |= {word.removesuffix("s") for word in about}
+    words = _words(text)
+    return bool(words) and all(word in about for word in words)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]{3,}", text.lower())

@@ -1,0 +1,48 @@
+"""A second opinion: a fresh look at what was done, in one word, where the words of a task make one doubt.
+
+It sees the subtask and its effects, not the agent's own thoughts. Asked only where a check without a
+model thinks that a subtask is reached and its agent goes on all the same; so it costs most runs nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from plait.agents.agent import Agent, ask
+from plait.journal import Journal
+from plait.models.protocol import Grammar, Message, Request
+from plait.reflection.crew import Crew
+from plait.reflection.doubts import ALL_ACTED_ON, REACHED
+from plait.reflection.trajectory import SubtaskRun, one_line
+
+ROLE = "second opinion"
+MAX_TOKENS = 8
+YES_OR_NO = 'root ::= "yes" | "no"\n'
+SHOWN_CHARACTERS = 300
+"""Of the result of each effect."""
+
+
+def wanted(problems: Sequence[str]) -> bool:
+    """Whether what speaks against a call is that the subtask seems reached."""
+    return any(problem.startswith(REACHED) or problem.endswith(ALL_ACTED_ON) for problem in problems)
+
+
+async def reached(journal: Journal, crew: Crew, run: SubtaskRun) -> bool:
+    """Return whether a subtask is done, in the opinion of one who sees only what was done.
+
+    Raises:
+        BudgetExhausted, ModelError: as `ask`.
+    """
+    done = [step for step in run.steps if step.effect and step.ok]
+    lines = [f"{step.call} -> {one_line(step.observation)[:SHOWN_CHARACTERS]}" for step in done]
+    prompt = crew.wording.second_opinion(run.subtask.goal, lines)
+    request = Request(
+        messages=[Message(role="user", content=prompt)],
+        form=Grammar(gbnf=YES_OR_NO),
+        settings=replace(crew.tool.settings, temperature=0.0, max_tokens=MAX_TOKENS),
+    )
+    reply = await ask(journal, _judge(crew.tool), request, "second-opinion")
+    return reply.text.strip().lower().startswith("yes")
+
+
+def _judge(agent: Agent) -> Agent:
+    return replace(agent, role=ROLE)

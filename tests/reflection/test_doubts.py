@@ -1,0 +1,205 @@
+"""Doubts: what an agent is told once, and may overrule."""
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+from tests.reflection.moments import DATES, known, step, tool
+
+from plait.reflection.checks import Known
+from plait.reflection.doubts import FOUND_NOTHING, done_doubts, doubts, looped
+from plait.tools.tool import Tool
+
+
+def doubt(arguments: dict[str, Any], known: Known, effect: Any = "reads", **properties: Any) -> str:
+    return "; ".join(doubts(tool(effect, **properties), arguments, known))
+
+
+def test_a_search_for_words_nobody_said_is_doubted() -> None:
+    assert "Gatsby" in doubt({"title": "Gatsby"}, known("find Tides"))
+    assert doubt({"title": "the tides"}, known("find the Tides")) == ""
+    assert doubt({"zone": "Europe/Rome"}, known("what time is it in Rome")) == ""
+    assert doubt({"shelf": "poetry"}, known("find it"), shelf={"enum": ["poetry", "prose"]}) == ""
+    assert doubt({"text": "Dear reader"}, known("tell dana"), "changes") == ""
+
+
+@pytest.mark.parametrize("ok", [True, False])
+def test_a_call_of_this_subtask_is_not_made_again_at_once(ok: bool) -> None:
+    before = step({"who": "dana"}, ok=ok)
+    assert doubt({"who": "dana"}, known("dana", steps=[before])) != ""
+    assert doubt({"who": "omar"}, known("dana omar", steps=[before])) == ""
+    assert doubt({"who": "dana"}, known("dana", steps=[step({"who": "dana"}, "[]")])) == FOUND_NOTHING
+
+
+def test_after_an_effect_a_search_may_be_made_again() -> None:
+    balance, deposit = step({"who": "dana"}, "12"), step({"amount": 5}, effect=True)
+    assert doubt({"who": "dana"}, known("dana", steps=[balance, deposit])) == ""
+    assert doubt({"who": "dana"}, known("dana", steps=[deposit, balance])) != ""
+
+
+def test_a_search_for_another_day_than_the_tasks_is_noticed() -> None:
+    facts = known("find it on December 18 (December 18 is 2023-12-18)", dates=DATES)
+    assert "2023-12-18" in doubt({"since": "2023-12-17 00:00"}, facts)
+    assert doubt({"since": "2023-12-18 00:00"}, facts) == ""
+    assert doubt({"since": "2023-12-17 00:00"}, facts, "changes") == ""
+
+
+def test_a_search_in_a_period_may_use_other_dates_than_those_named() -> None:
+    dates = {"tomorrow": date(2023, 12, 1)}
+    assert doubt({"since": "2023-11-21 00:00"}, known("find it tomorrow", dates=dates)) != ""
+    task = "if it was not lent in the last 9 days, lend it tomorrow"
+    assert doubt({"since": "2023-11-21 00:00"}, known(task, dates=dates)) == ""
+
+
+def test_one_empty_search_does_not_end_a_subtask_and_a_second_does() -> None:
+    empty, other = step({"who": "dana"}, "[]"), step({"who": "dan"}, "[]")
+    optional = {"loans": tool(who={"type": "string"})}
+    assert done_doubts(known(steps=[empty]), optional) != []
+    assert done_doubts(known(steps=[empty, other]), optional) == []
+    assert done_doubts(known(steps=[step({"who": "dana"})]), optional) == []
+    assert done_doubts(known(), optional) == []
+
+
+def test_a_search_that_cannot_be_widened_may_end_a_subtask() -> None:
+    required = replace(tool(), parameters={"type": "object", "properties": {}, "required": ["who"]})
+    assert done_doubts(known(steps=[step({"who": "dana"}, "[]")]), {"loans": required}) == []
+    assert done_doubts(known(steps=[step({}, "No errors found.")]), {"loans": tool()}) == []
+
+
+def test_a_repeated_search_is_told_what_it_found_that_nothing_was_done_to() -> None:
+    found = step({"who": "dana"}, "loan_id | title\n1 | Tides\n2 | Ash")
+    first, second = (step({"loan_id": id}, "Returned.", effect=True) for id in ("1", "2"))
+    several = known("return all loans of dana", steps=[found, first])
+    assert doubt({"who": "dana"}, several).endswith("not acted on yet: 2")
+    assert doubt({"who": "dana"}, replace(several, steps=[found, first, second])).endswith("is acted on")
+    assert doubt({"who": "dana"}, replace(several, task="return the loan of dana")) == ""
+
+
+SHELF = "loan_id | due\n00000417 | 2023-12-04 14:30:00\n00000398 | 2023-12-06 09:00:00"
+
+
+def test_a_moment_is_not_moved_the_other_way() -> None:
+    facts = known("Put the loan off by 2 hours", SHELF)
+    wrong = {"loan_id": "00000417", "due": "2023-12-04 12:30:00"}
+    assert "2023-12-04 16:30:00" in doubt(wrong, facts, "changes")
+    assert "2023-12-04 16:30:00" in doubt({**wrong, "due": "2023-12-04 12:30:00 later"}, facts, "changes")
+    assert doubt({**wrong, "due": "2023-12-04 16:30:00"}, facts, "changes") == ""
+    # It may be the end of what begins at that moment.
+    assert doubt({**wrong, "due": "2023-12-04 17:30:00"}, facts, "changes") == ""
+    assert doubt({**wrong, "loan_id": "417"}, facts, "changes") == ""
+    assert doubt({"since": "2023-12-04 12:30:00"}, facts) == ""
+
+
+def test_what_is_no_moment_is_not_moved() -> None:
+    facts = known("Put the loan off by 2 hours", "loan_id | due\n1 | 2024-01-05 24:00")
+    assert doubt({"loan_id": "1", "due": "2024-01-06 02:00"}, facts, "changes") == ""
+
+
+def named(name: str, effect: Any = "changes") -> Tool:
+    return replace(tool(effect), name=name)
+
+
+@pytest.mark.parametrize(
+    ("going_on", "arguments", "task", "doubted"),
+    [
+        (named("loans"), {"loan_id": "1", "due": "Monday"}, "renew it", True),  # the same record once more
+        (named("loans"), {"loan_id": "2"}, "return the next loan", True),  # the next record too
+        (named("loans"), {"loan_id": "2"}, "return Bob, Ann", False),
+        (named("loans"), {"text": "a second line"}, "fill the notebook", False),
+        (named("letters.send"), {"to": "dana"}, "return it", True),  # what nobody asked for
+        (named("renew"), {"loan_id": "1"}, "return it", False),  # a second part of the same work
+        (named("loans"), {"loan_id": "1"}, "return all loans", False),
+        (named("letters.send"), {"to": "dana"}, "return it and tell dana", False),
+        (named("letters.find", "reads"), {"to": "dana"}, "return it to dana", False),
+        (named("find", "reads"), {"who": "dana"}, "return the last loan of dana", True),  # once more
+        (named("find", "reads"), {"who": "dana"}, "return the loan of dana", False),
+        (named("find", "reads"), {"who": "omar"}, "return the last loan of dana", False),
+    ],
+)
+def test_an_effect_after_the_one_that_was_asked_for_is_doubted(
+    going_on: Tool, arguments: dict[str, Any], task: str, doubted: bool
+) -> None:
+    returned = step({"loan_id": "1"}, "Returned.", effect=True)
+    sought = replace(step({"who": "dana"}), tool="find")
+    found = doubts(going_on, arguments, known(task, steps=[sought, returned]))
+    assert any("one thing" in text for text in found) is doubted
+    assert not any("one thing" in text for text in doubts(going_on, arguments, known(task)))
+
+
+def test_a_loop_is_the_same_call_with_the_same_result_and_no_effect_between() -> None:
+    read, other, changed = step({"who": "dana"}), step({"who": "omar"}), step({"id": "1"}, effect=True)
+    assert looped([read, other, read])
+    assert not looped([read])
+    assert not looped([read, step({"who": "dana"}, "something new")])
+    assert not looped([read, changed, read])
+    assert looped([changed, read, read])
+
+
+@pytest.mark.parametrize(
+    ("task", "meant"),
+    [
+        ("return my last loan", "00000398"),
+        ("return the most recent loan", "00000398"),
+        ("return my first loan", "00000417"),
+        ("return the next loan", "00000417"),
+        ("return the loan", None),
+        ("return the first and the last loan", None),
+        ("return a loan of last week", None),
+    ],
+)
+def test_the_first_or_last_in_time_is_meant(task: str, meant: str | None) -> None:
+    found = known(task, SHELF, steps=[step({"who": "dana"}, SHELF)])
+    doubted = {id for id in ("00000417", "00000398") if doubt({"loan_id": id}, found, "changes")}
+    assert doubted == ({"00000417", "00000398"} - {meant} if meant else set())
+
+
+def test_of_rows_with_two_moments_none_is_first() -> None:
+    rows = "1 | 2023-12-04 14:30 | 2023-12-09 10:00\n2 | 2023-12-03 14:30 | 2023-12-10 10:00"
+    shelf = f"loan_id | from | to\n{rows}"
+    found = known("return my last loan", steps=[step({"who": "dana"}, shelf)])
+    assert doubt({"loan_id": "1"}, found, "changes") == ""
+
+
+LETTERS = """letter_id | subject | sent
+1 | News of Rome | 2023-12-04 14:30
+2 | Rome | 2023-12-05 14:30
+3 | News of Rome | 2023-12-01 14:30"""
+
+
+def test_of_those_about_the_topic_the_last_is_meant() -> None:
+    found = known(
+        "answer the last letter about 'News of Rome'", LETTERS, steps=[step({"who": "dana"}, LETTERS)]
+    )
+    assert doubt({"letter_id": "1"}, found, "changes") == ""
+    assert "right seems 1:" in doubt({"letter_id": "2"}, found, "changes")
+
+
+def test_of_those_about_the_topic_the_one_with_the_tasks_words_is_meant() -> None:
+    seen = "letter_id | from | subject\n1 | omar | News of Rome\n2 | dana | News of Rome\n3 | dana | Rome"
+    sought = [
+        step({"who": "dana"}, "letter_id | from | subject\n3 | dana | Rome"),
+        step({"about": "Rome"}, seen),
+    ]
+    found = known("answer the letter of dana about 'News of Rome'", seen, steps=sought)
+    assert doubt({"letter_id": "2"}, found, "changes") == ""
+    for other in ("1", "3"):
+        assert doubt({"letter_id": other}, found, "changes").startswith("right seems 2:")
+
+
+def test_a_change_waits_for_something_about_the_topic() -> None:
+    steps = [step({"who": "dana"}, LETTERS)]
+    absent = known("answer the letter about 'News of Bern' with 'Thanks.'", steps=steps)
+    assert "'News of Bern'" in doubt({"letter_id": "1"}, absent, "changes")
+    assert doubt({"letter_id": "1"}, replace(absent, steps=[]), "changes") == ""
+    present = replace(absent, task="answer the letter about 'News of Rome' with 'Thanks.'")
+    assert doubt({"letter_id": "1"}, present, "changes") == ""
+
+
+def test_the_verb_of_the_task_names_the_tool() -> None:
+    tools = {name: named(name) for name in ("post.send_letter", "post.answer_letter", "news.answer_letter")}
+    for name, doubted in (("post.send_letter", True), ("post.answer_letter", False)):
+        found = doubts(tools[name], {}, known("Answer the letter of dana"), tools)
+        assert bool(found) is doubted
+    assert doubts(tools["post.send_letter"], {}, known("Send a letter in answer to dana"), tools) == []
+    assert doubts(tools["post.send_letter"], {}, known("Write 'answer' to dana"), tools) == []

@@ -1,0 +1,76 @@
+"""Searches mended without a model."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.reflection.moments import DATES, known, step, tool
+
+from plait.reflection.checks import Known
+from plait.reflection.searches import mended, wider
+
+NOTES = "Today is Monday 2023-12-18."
+
+
+def kept(arguments: dict[str, Any], facts: Known, effect: Any = "reads") -> dict[str, Any]:
+    return mended(tool(effect), arguments, facts)[0]
+
+
+def test_a_search_is_not_narrowed_by_what_the_task_does_not_say() -> None:
+    timeless, timely = known("find it", notes=NOTES), known("find it on December 18", dates=DATES)
+    day = {"who": "dana", "since": "2023-12-20"}
+    assert mended(tool(), day, timeless) == ({"who": "dana"}, ["left out since='2023-12-20'"])
+    assert mended(tool(), day, timely) == (day, [])
+    assert kept({"who": "dana", "title": ""}, timeless) == {"who": "dana"}
+    assert kept({"who": "dana", "title": "december 18"}, timely) == {"who": "dana"}
+
+
+@pytest.mark.parametrize("task", ["find it in March", "find it in the third quarter", "find it, 2024"])
+def test_a_date_stays_where_the_task_says_anything_of_when(task: str) -> None:
+    assert kept({"since": "2024-03-01", "who": "dana"}, known(task, notes=NOTES)).get("since")
+
+
+def test_a_date_stays_where_nobody_said_what_day_it_is() -> None:
+    assert kept({"since": "2024-03-01", "who": "dana"}, known("find it")).get("since")
+
+
+def test_words_that_fit_everything_are_left_out_and_values_of_a_list_stay() -> None:
+    search = replace(tool(status={"enum": ["closed"]}), description="Search the closed archive of loans.")
+    facts = known("find it")
+    assert mended(search, {"who": "dana", "query": "loan"}, facts)[0] == {"who": "dana"}
+    assert mended(search, {"who": "dana", "query": "arch"}, facts)[0] == {"who": "dana", "query": "arch"}
+    assert mended(search, {"who": "dana", "status": "closed"}, facts)[0]["status"] == "closed"
+
+
+def test_what_is_ahead_begins_today_and_only_where_the_tool_has_one_such_bound() -> None:
+    facts = replace(known("show the next talk"), notes=NOTES)
+    since = {"type": "object", "properties": {"who": {"type": "string"}, "since": {"type": "string"}}}
+    search = replace(tool(), parameters=since)
+    assert mended(search, {"who": "dana"}, facts) == (
+        {"who": "dana", "since": "2023-12-18"},
+        ["added since='2023-12-18'"],
+    )
+    assert mended(search, {"who": "dana", "since": "2024-01-01"}, facts)[0]["since"] == "2024-01-01"
+    assert mended(search, {"who": "dana"}, replace(facts, task="show the talk"))[0] == {"who": "dana"}
+    two = {"type": "object", "properties": {**since["properties"], "due_from": {"type": "string"}}}
+    assert mended(replace(tool(), parameters=two), {"who": "dana"}, facts)[0] == {"who": "dana"}
+
+
+def test_an_effect_is_made_as_it_was_chosen() -> None:
+    arguments = {"title": "", "at": "2023-12-18"}
+    assert mended(tool("changes"), arguments, known("do it")) == (arguments, [])
+
+
+def test_a_search_keeps_what_the_tool_requires_and_is_never_left_with_nothing() -> None:
+    needs = replace(tool(), parameters={"type": "object", "properties": {}, "required": ["title"]})
+    assert mended(needs, {"who": "dana", "title": ""}, known("dana"))[0] == {"who": "dana", "title": ""}
+    assert kept({"title": ""}, known("find it")) == {"title": ""}
+
+
+def test_for_what_is_ahead_an_empty_search_is_made_again_without_its_upper_bound() -> None:
+    ahead, empty = known("find the next loan"), step({"who": "dana", "time_max": "2023-12-18"}, "[]")
+    assert wider(empty, ahead) == {"who": "dana"}
+    assert wider(empty, known("find the loan")) is None
+    assert wider(empty, known("find the next loan on December 18", dates=DATES)) is None
+    assert wider(step({"time_max": "2023-12-18"}, "[]"), ahead) is None
+    assert wider(step({"who": "dana"}, "[]"), ahead) is None
