@@ -1,0 +1,1 @@
+"""The teams strand (Croto): parallel teams that merge their solutions at key phases."""

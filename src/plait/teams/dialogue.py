@@ -1,0 +1,295 @@
+"""One phase: an instructor and an assistant talk until they agree (Croto, equation 2).
+
+Knows nothing of other teams. What goes in and comes out are plain values, so that a phase may run
+anywhere; every reply passes its agent's gate.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from plait.agents.gate import Feedback, Judged, Role, next_attempt, through_gate
+from plait.agents.remarks import split_remarks
+from plait.errors import ReplyError
+from plait.events import Instructed, Noted, PhaseFinished, PhaseStarted
+from plait.journal import Journal
+from plait.models.protocol import Message, Reply, Request
+from plait.teams.chain import Phase
+from plait.teams.ensemble import Ensemble
+from plait.teams.ratings import rate, rating_event
+from plait.teams.replies import (
+    REMARK_FILES,
+    Opinion,
+    opinion_form,
+    read_opinion,
+    read_solution,
+    solution_form,
+)
+from plait.teams.solution import Rating, Solution
+from plait.teams.wording import Wording, chat, listed, revised, role_text
+
+OPINION_TOKENS = 256
+INSPECTION = "inspection"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseWork:
+    """What a team gives to one of its phases."""
+
+    team: int
+    phase: Phase
+    products: Mapping[str, Solution]
+    """All that the team's chain wrote so far, by product."""
+    rating: Rating | None = None
+    """Of the product that the phase writes, where it is there and was rated."""
+
+    @property
+    def name(self) -> str:
+        """The team's name."""
+        return team_name(self.team)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseResult:
+    """What a phase yields."""
+
+    solution: Solution
+    rating: Rating | None
+    """Of the solution, where the phase inspects."""
+    rounds: int
+    """Replies of the assistant."""
+    agreed: bool
+
+
+def team_name(number: int) -> str:
+    """Return the name of team `number`, from 1, as paths and events have it."""
+    return f"team-{number}"
+
+
+async def work_through(journal: Journal, ensemble: Ensemble, work: PhaseWork) -> PhaseResult:
+    """Hold a phase's dialogue to its end.
+
+    Where replies cannot be used any more, what the team has stands.
+
+    Raises:
+        ReplyError: the team has nothing of the phase's product.
+        BudgetExhausted, ModelError: as `ask`.
+    """
+    phase = work.phase
+    journal.emit(
+        PhaseStarted(team=work.name, phase=phase.name, instructor=phase.instructor, assistant=phase.assistant)
+    )
+    dialogue = _Dialogue(journal, ensemble, work)
+    try:
+        await (dialogue.inspected() if phase.inspects else dialogue.talked())
+    except ReplyError as error:
+        if dialogue.solution is None:
+            raise
+        journal.emit(Noted(text=f"{work.name} goes on from {phase.name} with what it has: {error.message}"))
+    result = dialogue.result()
+    journal.emit(_finished(work, result))
+    return result
+
+
+@dataclass(kw_only=True)
+class _State:
+    rounds: int = 0
+    agreed: bool = False
+    seen: set[str] = field(default_factory=set[str])
+    """Digests of all versions so far."""
+
+
+class _Dialogue:
+    """The state of one phase's dialogue."""
+
+    def __init__(self, journal: Journal, ensemble: Ensemble, work: PhaseWork) -> None:
+        self._journal = journal
+        self._ensemble = ensemble
+        self._work = work
+        self._phase = work.phase
+        self._wording = Wording(ensemble.prompts, gated=ensemble.gate.enabled)
+        self._state = _State()
+        self.solution = work.products.get(work.phase.writes)
+        self._rating = work.rating if self.solution is not None else None
+        if self.solution is not None:
+            self._state.seen.add(self.solution.digest)
+
+    def result(self) -> PhaseResult:
+        """Return what stands now."""
+        assert self.solution is not None
+        return PhaseResult(
+            solution=self.solution,
+            rating=self._rating,
+            rounds=self._state.rounds,
+            agreed=self._state.agreed,
+        )
+
+    async def talked(self) -> None:
+        """Talk until the instructor agrees, the assistant repeats itself, or the rounds are used up."""
+        asked: list[str] = []
+        for number in range(1, self._phase.rounds + 1):
+            reply = await self._reply(number, asked[-1:])
+            if self._repeated(reply):
+                return
+            self.solution, self._rating = reply, None
+            if number == self._phase.rounds:
+                return
+            opinion = await self._opinion(number, reply, asked)
+            self._instructed(opinion, "instructor")
+            if opinion.agreed:
+                self._state.agreed = True
+                return
+            asked.append(opinion.instruction)
+
+    async def inspected(self) -> None:
+        """Mend what the domain's quality finds, until it finds nothing or the rounds are used up."""
+        if self.solution is not None and self._rating is None:
+            self._rating = await self._rated(0, self.solution)
+        if self._agreed_at_sight():
+            return
+        worse: Sequence[str] = ()
+        for number in range(1, self._phase.rounds + 1):
+            reply = await self._reply(number, worse)
+            if self._repeated(reply):
+                return
+            rating = await self._rated(number, reply)
+            if self._below(rating):
+                wrong = "; ".join(rating.findings) if rating is not None else "it could not be rated"
+                worse = [f"your last try was worse than this and is not used: {wrong}"]
+            else:
+                self.solution, self._rating, worse = reply, rating, ()
+            if self._rating is None or self._agreed_at_sight():
+                return
+
+    def _below(self, rating: Rating | None) -> bool:
+        """Whether a reply with this rating gives way to what stands, which is better (elitism)."""
+        if not self._ensemble.settings.elitism or self.solution is None or self._rating is None:
+            return False
+        return rating is None or rating.quality < self._rating.quality
+
+    def _repeated(self, reply: Solution) -> bool:
+        repeated = reply.digest in self._state.seen
+        self._state.seen.add(reply.digest)
+        return repeated
+
+    def _agreed_at_sight(self) -> bool:
+        """Say what the inspection found; without findings the two agree."""
+        if self._rating is None:
+            return False
+        self._state.agreed = not self._rating.findings
+        opinion = Opinion(agreed=self._state.agreed, instruction="; ".join(self._rating.findings))
+        self._instructed(opinion, INSPECTION)
+        return self._state.agreed
+
+    def _instructed(self, opinion: Opinion, by: str) -> None:
+        self._journal.emit(
+            Instructed(
+                team=self._work.name,
+                phase=self._phase.name,
+                round=self._state.rounds,
+                agreed=opinion.agreed,
+                instruction=opinion.instruction,
+                by=by,
+            )
+        )
+
+    async def _rated(self, number: int, solution: Solution) -> Rating | None:
+        rating = await rate(self._journal, f"round-{number}/rating", self._ensemble, solution)
+        if rating is not None:
+            self._journal.emit(rating_event(solution, rating, solution.by))
+        return rating
+
+    async def _reply(self, number: int, instructions: Sequence[str]) -> Solution:
+        """Return the assistant's reply of round `number`, through its gate."""
+        phase, gate = self._phase, self._ensemble.own_gate
+        stop = REMARK_FILES if phase.reply != "text" else ()
+        agent = self._ensemble.agent(phase.assistant, phase.max_tokens, self._work.team, stop)
+        form = solution_form(phase.reply, remarks=gate.enabled, first=phase.first_file)
+        messages, before = self._messages(instructions), self.solution
+
+        def request(feedback: Feedback | None) -> Request:
+            return agent.request(revised(messages, feedback), form, next_attempt(feedback))
+
+        async def read(reply: Reply) -> Judged[Solution]:
+            found = read_solution(
+                reply.text,
+                phase.reply,
+                product=phase.writes,
+                by=self._work.name,
+                before=before,
+                remarks=gate.enabled,
+            )
+            return Judged(
+                output=found.solution,
+                shown=found.shown,
+                critique=found.critique,
+                score=found.score,
+                problems=found.problems,
+            )
+
+        async def asked(branch: Journal, _: None) -> Solution:
+            passed = await through_gate(branch, Role(agent=agent, gate=gate, request=request, read=read))
+            return passed.judged.output
+
+        solution = await self._journal.branch(f"round-{number}/assistant", asked, None)
+        self._state.rounds = number
+        return solution
+
+    def _messages(self, instructions: Sequence[str]) -> list[Message]:
+        """Return the chat of the next reply; what stands is shown once, in the prompt or as a turn."""
+        phase, products = self._phase, dict(self._work.products)
+        if self.solution is not None:
+            products[phase.writes] = self.solution
+        findings = list(self._rating.findings) if self._rating is not None else []
+        opening = self._wording.assistant(self._ensemble.task, phase, products, findings)
+        role = role_text(self._ensemble.domain, phase.assistant)
+        wanted = list(instructions)
+        if phase.inspects and "{{findings}}" not in phase.prompt:
+            wanted = [*findings, *wanted]
+        if not wanted:
+            return chat(role, opening)
+        ending = self._wording.instruction(listed(wanted))
+        if self.solution is None or f"{{{{{phase.writes}}}}}" in phase.prompt:
+            return chat(role, f"{opening}\n\n{ending}")
+        return chat(role, opening, self.solution.shown(), ending)
+
+    async def _opinion(self, number: int, solution: Solution, asked: Sequence[str]) -> Opinion:
+        """Return what the instructor thinks of a reply, through its gate.
+
+        Its score is recorded and not held against it: a small model means the reply that it judges, and
+        a wish for changes would be asked for again because it was scored low.
+        """
+        phase = self._phase
+        gate = replace(self._ensemble.own_gate, threshold=0.0)
+        agent = self._ensemble.agent(phase.instructor, OPINION_TOKENS, self._work.team)
+        form = opinion_form(remarks=gate.enabled)
+        prompt = self._wording.instructor(self._ensemble.task, phase, solution, asked)
+        messages = chat(role_text(self._ensemble.domain, phase.instructor), prompt)
+
+        def request(feedback: Feedback | None) -> Request:
+            return agent.request(revised(messages, feedback), form, next_attempt(feedback))
+
+        async def read(reply: Reply) -> Judged[Opinion]:
+            remarked = split_remarks(reply.text)
+            opinion = read_opinion(remarked.body)
+            shown = "AGREED" if opinion.agreed else opinion.instruction
+            return Judged(output=opinion, shown=shown, critique=remarked.critique, score=remarked.score)
+
+        async def asked_for(branch: Journal, _: None) -> Opinion:
+            passed = await through_gate(branch, Role(agent=agent, gate=gate, request=request, read=read))
+            return passed.judged.output
+
+        return await self._journal.branch(f"round-{number}/instructor", asked_for, None)
+
+
+def _finished(work: PhaseWork, result: PhaseResult) -> PhaseFinished:
+    solution = result.solution
+    return PhaseFinished(
+        team=work.name,
+        phase=work.phase.name,
+        product=solution.product,
+        rounds=result.rounds,
+        agreed=result.agreed,
+        digest=solution.digest,
+        files={path: len(content.splitlines()) for path, content in solution.files.items()},
+        characters=len(solution.text) + sum(map(len, solution.files.values())),
+    )

@@ -1,0 +1,95 @@
+"""What teams work with, and how far they have come.
+
+Knows nothing of how a run is started or recorded: the weave makes an `Ensemble` and reads `TeamsProgress`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from plait.agents.agent import Agent
+from plait.agents.gate import GateSettings
+from plait.models.budget import Budget
+from plait.models.protocol import LanguageModel, Settings
+from plait.teams.chain import Domain
+from plait.teams.settings import TeamSettings
+from plait.teams.solution import Rating, Solution
+from plait.teams.stall import Pulse
+
+STRAND = "teams"
+SEEDS_PER_TEAM = 10_000
+"""Between the seeds of two teams: teams with equal settings still differ."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ensemble:
+    """Everything teams work with."""
+
+    task: str
+    domain: Domain
+    settings: TeamSettings
+    gate: GateSettings
+    """Of every agent of every phase and of the aggregate agent."""
+    model: LanguageModel
+    budget: Budget
+    sampling: Settings = Settings()
+    """The run's own temperature and seed."""
+    prompts: Path | None = None
+    """Folder with the user's own prompts."""
+    pulse: Pulse = field(default_factory=Pulse, compare=False)
+    """By which work that stalls is told from work that waits its turn."""
+
+    @property
+    def own_gate(self) -> GateSettings:
+        """The gate as this strand uses it: code without a score is not asked for again."""
+        return replace(self.gate, unscored_passes=True)
+
+    def temperature(self, team: int) -> float:
+        """Return the temperature of team number `team`, from 1."""
+        return self.settings.temperature(team, self.sampling.temperature)
+
+    def agent(self, role: str, max_tokens: int, team: int | None = None, stop: Sequence[str] = ()) -> Agent:
+        """Return the agent of a role; one of no team draws as the run itself does."""
+        drawn = replace(self.sampling, max_tokens=max_tokens, stop=(*self.sampling.stop, *stop))
+        if team is not None:
+            seed = None if drawn.seed is None else drawn.seed + SEEDS_PER_TEAM * (team - 1)
+            drawn = replace(drawn, temperature=self.temperature(team), seed=seed)
+        return Agent(role=role, strand=STRAND, model=self.model, budget=self.budget, settings=drawn)
+
+
+@dataclass(kw_only=True)
+class TeamsProgress:
+    """How far the teams have come; kept by the caller, so that a run that is cut short has its best."""
+
+    solution: Solution | None = None
+    """The result, or the best so far, of the domain's product."""
+    rating: Rating | None = None
+    """Of `solution`, where it was rated."""
+    products: Mapping[str, Solution] = field(default_factory=dict[str, Solution])
+    """All that the chain of `solution` wrote, by product."""
+    dropped: dict[str, str] = field(default_factory=dict[str, str])
+    """Why each team that was dropped does not go on, a sentence each, by its name."""
+    _rank: tuple[float, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why teams were dropped, in the order of the teams; empty when all lived."""
+        return "; ".join(
+            self.dropped[team] for team in sorted(self.dropped, key=lambda team: (len(team), team))
+        )
+
+    def offer(
+        self,
+        rank: tuple[float, ...],
+        products: Mapping[str, Solution],
+        product: str,
+        rating: Rating | None,
+    ) -> None:
+        """Keep what a team has of `product`, unless what is here ranks as high."""
+        if not self._rank or rank > self._rank:
+            self._rank = rank
+            self.settle(products, product, rating)
+
+    def settle(self, products: Mapping[str, Solution], product: str, rating: Rating | None) -> None:
+        """Take what a team has as the result."""
+        self.solution, self.rating, self.products = products.get(product), rating, dict(products)
