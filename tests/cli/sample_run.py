@@ -240,7 +240,7 @@ def finished() -> list[Record]:
     writer.finish_subtask("run/round-1", "2", 2, "Budget review is cancelled.")
     mail = "run/round-1/subtask-3"
     writer.emit(mail, SubtaskStarted(id="3", goal=PLAN[2]["goal"]))
-    retried = ModelRetried(reason="429 Too Many Requests", attempt=1, delay_seconds=2.0)
+    retried = ModelRetried(reason="429 Too Many Requests", attempt=1, delay_seconds=2.023456)
     writer.record(f"{mail}/step-1!model_retried!0", retried, seconds=0.2)
     writer.choose(
         f"{mail}/step-1",

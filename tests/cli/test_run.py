@@ -1,13 +1,14 @@
 """`plait run`: a task is solved, shown and bounded; what stops it is said, and its result printed."""
 
+import io
 import json
-import os
 from pathlib import Path
 
 import pytest
 from tests.support import notebook
 from tests.support.commands import Commands, records, runs
 from tests.support.served import served
+from tests.support.terminal import at_a_terminal
 
 from plait.events import ApprovalDecided
 
@@ -123,11 +124,26 @@ def test_input_files_are_part_of_the_task(plait: Commands, tmp_path: Path):
 
 
 def test_approval_is_asked_on_a_terminal(plait: Commands, monkeypatch: pytest.MonkeyPatch):
-    master, slave = os.openpty()
-    os.write(master, b"what?\ny\nyes\ny\nn\n")
-    with os.fdopen(slave, "r") as terminal:
-        monkeypatch.setattr("sys.stdin", terminal)
-        said, _ = plait.solve("--rounds", "1")
-    os.close(master)
-    assert "Allow write_line(number=1)? [y/n]: Allow write_line(number=1)?" in said.err
+    with at_a_terminal(monkeypatch, "what?\n", "y\n", "yes\n", "y\n", "n\n") as terminal:
+        plait.solve("--rounds", "1")
+    assert terminal.shown.count("Allow write_line(number=1)? [y/n]: ") == 2
     assert plait.lines == [1, 3, 5]
+
+
+def test_what_was_typed_before_a_question_was_shown_does_not_answer_it(
+    plait: Commands, monkeypatch: pytest.MonkeyPatch
+):
+    with at_a_terminal(monkeypatch, "y\ny\ny\n", early="n\n"):
+        plait.solve("--rounds", "1")
+    assert plait.lines == [1]
+
+
+@pytest.mark.parametrize("hidden", ["stdin", "stderr"])
+def test_nothing_is_asked_where_the_question_is_not_seen_or_cannot_be_answered(
+    plait: Commands, monkeypatch: pytest.MonkeyPatch, hidden: str
+):
+    with at_a_terminal(monkeypatch) as terminal, monkeypatch.context() as patch:
+        # A process that is started without standard input has None in its place.
+        patch.setattr(f"sys.{hidden}", None if hidden == "stdin" else io.StringIO())
+        said, _ = plait.solve("--rounds", "1")
+    assert (said.status, plait.lines, terminal.shown.count("[y/n]")) == (4, [], 0)

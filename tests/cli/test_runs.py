@@ -1,12 +1,15 @@
 """`plait runs` lists runs newest first and removes them with their files."""
 
+import io
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
+from tests.support.terminal import at_a_terminal
 
 from plait.cli.app import run
-from plait.models.paths import runs_folder
+from plait.models.paths import database_file, runs_folder
 from plait.runtime.log import RunLog
 
 from .recorded import put_run
@@ -37,10 +40,10 @@ def _left() -> list[str]:
 def test_runs_are_listed_newest_first(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["runs"]) == 0
     head, first, second = capsys.readouterr().out.splitlines()
-    assert head.split() == ["run", "age", "status", "time", "calls", "task"]
-    assert first.split()[:6] == ["bbb222", "just", "now", "succeeded", "0.0", "s"]
+    assert head.split() == ["run", "age", "status", "domain", "time", "calls", "task"]
+    assert first.split()[:6] == ["bbb222", "just", "now", "succeeded", "tools", "0.0"]
     assert second.split()[:4] == ["aaa111", "just", "now", "interrupted"]
-    assert first.split()[6] == "11"
+    assert first.split()[7] == "11"
     assert first.endswith("tell her that I am ill today.")
 
 
@@ -52,6 +55,19 @@ def test_runs_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         ("bbb222", "succeeded", 11),
         ("aaa111", "interrupted", 7),
     ]
+
+
+@pytest.mark.usefixtures("two_runs")
+def test_a_run_whose_records_cannot_be_read_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    with sqlite3.connect(database_file()) as connection:
+        connection.execute("UPDATE records SET data = '{' WHERE run_id = 'bbb222'")
+    connection.close()
+    assert run(["runs"]) == 0
+    _, first, second = capsys.readouterr().out.splitlines()
+    assert (first.split()[0], first.split().count("?")) == ("bbb222", 2)
+    assert second.split()[0] == "aaa111"
+    assert run(["runs", "--json"]) == 0
+    assert [each["model_calls"] for each in json.loads(capsys.readouterr().out)] == [None, 7]
 
 
 @pytest.mark.usefixtures("two_runs")
@@ -88,16 +104,18 @@ def test_without_a_terminal_removal_needs_yes(capsys: pytest.CaptureFixture[str]
 @pytest.mark.usefixtures("two_runs")
 @pytest.mark.parametrize(("answer", "left"), [("y\n", ["bbb222"]), ("n\n", ["bbb222", "aaa111"])])
 def test_on_a_terminal_removal_asks(answer: str, left: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    class Keyboard:
-        def isatty(self) -> bool:
-            return True
-
-        def readline(self) -> str:
-            return answer
-
-    monkeypatch.setattr("sys.stdin", Keyboard())
-    assert run(["runs", "rm", "aaa111"]) == 0
+    with at_a_terminal(monkeypatch, answer, early="y\n"):
+        assert run(["runs", "rm", "aaa111"]) == 0
     assert _left() == left
+
+
+@pytest.mark.usefixtures("two_runs")
+@pytest.mark.parametrize("stream", ["stdin", "stderr"])
+def test_removal_asks_nothing_that_is_not_seen(stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with at_a_terminal(monkeypatch), monkeypatch.context() as patch:
+        patch.setattr(f"sys.{stream}", None if stream == "stdin" else io.StringIO())
+        assert run(["runs", "rm", "aaa111"]) == 2
+    assert _left() == ["bbb222", "aaa111"]
 
 
 @pytest.mark.usefixtures("two_runs")

@@ -182,9 +182,9 @@ def test_what_is_awaited_follows_from_what_is_done() -> None:
 
 def test_a_model_call_to_be_repeated_is_awaited_until_something_follows() -> None:
     writer = planned()
-    retried = ModelRetried(reason="429", attempt=1, delay_seconds=2.0)
+    retried = ModelRetried(reason="429", attempt=1, delay_seconds=2.345678)
     writer.record("run/round-1/subtask-1/step-1!model_retried!0", retried)
-    assert _waits(writer.records) == ["waiting 2 s to ask again: 429"]
+    assert _waits(writer.records) == ["waiting 2.3 s to ask again: 429"]
     writer.gate("run/round-1/subtask-1/step-1", "tool", "b()", 9)
     assert _waits(writer.records) == ["calling b"]
 

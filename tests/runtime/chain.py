@@ -37,7 +37,7 @@ async def chain(journal: Journal, world: Path, fatal: str = "") -> list[Any]:
             return {"after": args["before"], "name": name}
 
         kind = "effect" if is_effect(number) else "value"
-        before = results[-1].get("name", "assumed") if results else None
+        before = (results[-1] or {}).get("name", "assumed") if results else None
         results.append(await journal.call(name, step, {"before": before}, kind=kind))
         print(name, flush=True)
     return results

@@ -29,10 +29,14 @@ def sample(event_type: type[Any]) -> Any:
 
 
 def by_type(kind: Any) -> Any:
-    text = kind.__name__ if isinstance(kind, type) else str(kind)
+    text = kind.__name__ if isinstance(kind, type) else str(kind).replace("collections.abc.", "")
     for name, value in (
+        ("Sequence[Sequence[str]]", [["one", "two"], ["three"]]),
+        ("Mapping[str, str]", {"a": "ä"}),
+        ("Mapping[str, int]", {"a.py": 12}),
+        ("Mapping[str, float]", {"b": 0.5}),
         ("str]", ["one", "two"]),
-        ("Sequence", [{"id": "1", "depends_on": []}]),
+        ("Sequence", [{"id": "1", "goal": "g", "depends_on": []}]),
         ("Mapping", {"b": [1, {"x": None}], "a": "ä"}),
         ("Any", ["kept", {"z": 1, "a": 2}]),
         ("str", "text – ✓ \x00"),
@@ -121,6 +125,19 @@ def test_fields_of_newer_versions_are_left_out() -> None:
         ("noted", "{", "'noted' event that cannot be read"),
         ("noted", "{}", "'noted' event that cannot be read"),
         ("noted", "[]", "'noted' event that cannot be read"),
+        ("noted", '{"text": 5}', "'noted' event that cannot be read"),
+        ("run_started", '{"task": "t", "options": [], "version": "1"}', "cannot be read"),
+        ("run_finished", '{"status": "failed", "result": 5}', "cannot be read"),
+        ("round_started", '{"round": true}', "cannot be read"),
+        ("groups_formed", '{"level": 1, "groups": [["a"], "b"]}', "cannot be read"),
+        ("decision_made", '{"at": "run/a", "decision": "perhaps"}', "cannot be read"),
+        ("plan_made", '{"round": 1, "subtasks": [5]}', "cannot be read"),
+        ("plan_made", '{"round": 1, "subtasks": [{"id": "1"}]}', "cannot be read"),
+        (
+            "step_recorded",
+            '{"step": "model", "args": null, "args_hash": "", "result": 1, "seconds": 0}',
+            "cannot be read",
+        ),
     ],
 )
 def test_unreadable_events(kind: str, data: str, message: str) -> None:

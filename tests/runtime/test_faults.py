@@ -3,16 +3,19 @@
 import contextlib
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy
+import sqlalchemy.exc
 from tests.runtime.script import Step, never
 
 from plait.errors import LogError, PlaitError, UserError
 from plait.events import Noted
+from plait.runtime.database import Database
 from plait.runtime.log import RunLog
 from plait.runtime.migrations import MIGRATIONS
 
@@ -145,6 +148,10 @@ async def test_one_run_that_fails_leaves_the_others(file_url: str) -> None:
     ("address", "message"),
     [
         ("no address", "PLAIT_DATABASE_URL is not a database address"),
+        ("postgresql://u:secret@here:port/x", "PLAIT_DATABASE_URL is not a database address"),
+        ("postgresql://[::1/x", "PLAIT_DATABASE_URL is not a database address"),
+        ("sqlite+nothing://", "PLAIT_DATABASE_URL is not a database address"),
+        ("sqlite:///:memory:?timeout=long", "PLAIT_DATABASE_URL is not a database address"),
         ("mysql://localhost/x", "databases of kind 'mysql' are not supported"),
         ("oracle9://localhost/x", "databases of kind 'oracle9' are not supported"),
     ],
@@ -170,17 +177,60 @@ async def test_a_postgres_that_went_away_for_a_moment(
         query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
         connection.exec_driver_sql(f"{query} AND datname = current_database()")
 
-    with refused(LogError, "cannot be used"):
-        await journal.call("two", Step("lost"), {})
-    with refused(LogError, "cannot be used"):
-        await log.start("r2", "task", {})  # The locks had a connection of their own.
-    with contextlib.suppress(LogError):
-        await journal.close()
-
-    journal = await log.resume("r1")
-    assert await journal.call("one", never(), {}) == "kept"
     assert await journal.call("two", Step("done"), {}) == "done"
+    # The locks had a connection of their own.
+    other = RunLog.open(postgres_url)
+    with refused(UserError, "is running"):
+        await other.resume("r1")
+    await log.start("r2", "task", {})
+    await journal.finish("succeeded", {})
+
+    journal = await other.resume("r1")
+    assert await journal.call("one", never(), {}) == "kept"
+    assert await journal.call("two", never(), {}) == "done"
+    await other.close()
     await log.close()
+
+
+async def test_a_connection_lost_before_or_after_the_commit(
+    file_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = RunLog.open(file_url)
+    journal = await log.start("r1", "task", {})
+    for after in (False, True):
+        lose_once(log, monkeypatch, after=after)
+        await journal.call(f"step, {after}", Step("done"), {})
+        lose_once(log, monkeypatch, after=after)
+        await log.start(f"other, {after}", "task", {})
+    lose_once(log, monkeypatch, after=True)
+    await journal.finish("succeeded", {})
+    assert [record.path for record in log.records("r1")] == [
+        "run!run_started!0",
+        "run/step, False",
+        "run/step, True",
+        "run!run_finished!0",
+    ]
+    assert len(log.runs()) == 3
+    await log.close()
+
+
+def lose_once(log: RunLog, monkeypatch: pytest.MonkeyPatch, *, after: bool) -> None:
+    """Let the connection break in the next transaction, before it is committed or right after."""
+    begin, done = Database.begin, threading.Event()
+    gone = sqlalchemy.exc.OperationalError("COMMIT", {}, OSError("gone"), connection_invalidated=True)
+
+    @contextlib.contextmanager
+    def breaks(self: Database, connection: Any, *, writes: bool, durable: bool) -> Iterator[None]:
+        with begin(self, connection, writes=writes, durable=durable):
+            yield
+            if writes and not done.is_set() and not after:
+                done.set()
+                raise gone
+        if writes and not done.is_set():
+            done.set()
+            raise gone
+
+    monkeypatch.setattr(Database, "begin", breaks)
 
 
 async def test_a_closed_log_says_so(file_url: str) -> None:

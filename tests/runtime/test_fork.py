@@ -1,5 +1,7 @@
 """A fork answers from the copied steps and goes on anew from the chosen one."""
 
+from typing import Any
+
 import pytest
 from tests.runtime.script import Step, chat, never
 
@@ -9,6 +11,7 @@ from plait.journal import Journal
 from plait.runtime import prompts
 from plait.runtime.fork import fork
 from plait.runtime.log import RunLog
+from plait.runtime.replay import Replay, ReplayMiss
 
 
 async def recorded(log: RunLog) -> None:
@@ -81,6 +84,60 @@ async def test_a_copied_effect_still_guards_what_it_rests_on(log: RunLog) -> Non
 
     with pytest.raises(NeedsDecision, match="plait fork r2 --from run/plan"):
         await journal.call("plan", never(), chat("another plan"), kind="model")
+
+
+def asked(text: str, *, model: str, seed: int, gbnf: str = "") -> dict[str, Any]:
+    """Return the arguments of a model call as an agent records them."""
+    form = [{"role": "form", "content": gbnf}] if gbnf else []
+    return {
+        "role": "planner",
+        "model": model,
+        "form": {"kind": "grammar" if gbnf else "text"},
+        "settings": {"temperature": 0.2, "seed": seed},
+        "messages": [*form, {"role": "user", "content": text}],
+    }
+
+
+@pytest.mark.parametrize("effect", [True, False])
+async def test_a_copied_call_answers_whichever_model_is_asked(log: RunLog, effect: bool) -> None:
+    journal = await log.start("r1", "task", {})
+    await journal.call("plan", Step("plan"), asked("plan", model="m", seed=0), kind="model")
+    long = asked("call\n\n" * 200, model="m", seed=0, gbnf="root ::= a\n\n" * 40)
+    await journal.call("call", Step("call"), long, kind="model")
+    if effect:
+        await journal.call("do", Step("done"), {}, kind="effect")
+    await journal.call("answer", Step("answer"), asked("answer", model="m", seed=0), kind="model")
+    await journal.finish("succeeded", {})
+
+    journal = await fork(log, "r1", "r2", "answer", {})
+    other = {**asked("call\n\n" * 200, model="n", seed=9, gbnf="root ::= b")}
+    assert await journal.call("plan", never(), asked("plan", model="n", seed=9), kind="model") == "plan"
+    await journal.close()
+    journal = await log.resume("r2")
+    assert await journal.call("plan", never(), asked("plan", model="n", seed=9), kind="model") == "plan"
+    assert await journal.call("call", never(), other, kind="model") == "call"
+    await journal.call("answer", Step("new"), asked("answer", model="n", seed=9), kind="model")
+    await journal.close()
+
+    replay = Replay(log.records("r2"))
+    assert await replay.call("call", never(), other, kind="model") == "call"
+    with pytest.raises(ReplayMiss, match="another prompt"):
+        await replay.call("answer", never(), asked("answer", model="m", seed=0), kind="model")
+
+
+async def test_what_a_fork_asked_itself_answers_for_its_own_model_alone(log: RunLog) -> None:
+    journal = await log.start("r1", "task", {})
+    await journal.call("plan", Step("plan"), asked("plan", model="m", seed=0), kind="model")
+    await journal.call("answer", Step("answer"), asked("answer", model="m", seed=0), kind="model")
+    await journal.finish("succeeded", {})
+
+    journal = await fork(log, "r1", "r2", "answer", {})
+    await journal.call("plan", Step("edited"), asked("edited", model="m", seed=0), kind="model")
+    await journal.close()
+
+    journal = await log.resume("r2")
+    again = await journal.call("plan", Step("anew"), asked("edited", model="n", seed=0), kind="model")
+    assert again == "anew"
 
 
 async def test_what_cannot_be_forked(log: RunLog) -> None:

@@ -1,14 +1,21 @@
 """Runs are started, listed, found, taken over and removed; two processes never write to one run."""
 
+import asyncio
+import contextlib
 import sqlite3
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.runtime.script import Step, never
 
 from plait.errors import LogError, UserError
 from plait.events import FeedbackGiven, Noted, RunFinished, RunResumed, RunStarted
+from plait.runtime import store
 from plait.runtime.log import RunLog
+from plait.runtime.writer import result_of
 
 
 async def test_life_of_a_run(log: RunLog) -> None:
@@ -201,3 +208,92 @@ async def test_a_task_of_broken_text_is_listed(log: RunLog) -> None:
 
     assert log.runs()[0].task == "half ? of a pair"
     assert (await log.resume("r1")).task == "half \ud83d of a pair"
+
+
+async def test_what_was_taken_up_in_vain_is_as_it_was_unless_it_went_on(log: RunLog) -> None:
+    journal = await log.start("r1", "task", {"a": 1})
+    await journal.call("one", Step("kept"), {})
+    await journal.finish("failed", {"status": "failed"})
+    before, listed = log.records("r1"), log.runs()
+
+    journal = await log.resume("r1", {"a": 2})
+    journal.emit(Noted(text="in vain"))
+    await journal.withdraw()
+    await journal.close()
+    assert (log.records("r1"), log.runs()) == (before, listed)
+
+    journal = await log.resume("r1", {"a": 3})
+    await journal.call("two", Step("new"), {})
+    await journal.withdraw()
+    await journal.close()
+    journal = await log.resume("r1")
+    assert journal.options == {"a": 3}
+    assert await journal.call("two", never(), {}) == "new"
+    await journal.close()
+
+
+async def test_a_refused_claim_leaves_no_trace_though_others_are_written_with_it(log: RunLog) -> None:
+    journal = await log.start("r1", "task", {})
+    await journal.finish("failed", {})
+    other = await log.start("r2", "task", {})
+    before = log.runs()
+
+    def claim(connection: Any) -> None:
+        run = store.select_run(connection, "r1")
+        assert run is not None
+        store.claim_run(connection, run, owner="nobody", now=0.0)
+        raise UserError("refused")
+
+    with held(log):
+        refused = log._keeper.writer.run(claim)  # pyright: ignore[reportPrivateUsage]
+        other.emit(Noted(text="together"))
+    with pytest.raises(UserError, match="refused"):
+        await result_of(refused)
+    await other.flush()
+    assert [run.status for run in log.runs()] == [run.status for run in before]
+    assert [record.event for record in log.records("r2")][1:] == [Noted(text="together")]
+    journal = await log.resume("r1")
+    assert [record.epoch for record in log.records("r1")] == [1, 1, 2]
+
+
+@contextlib.contextmanager
+def held(log: RunLog) -> Iterator[None]:
+    """Keep the writer busy, so that what is queued meanwhile is committed together."""
+    go_on = threading.Event()
+    begun = threading.Event()
+
+    def wait(_: object) -> None:
+        begun.set()
+        go_on.wait(10)
+
+    log._keeper.writer.run(wait, writes=False)  # pyright: ignore[reportPrivateUsage]
+    begun.wait(10)
+    try:
+        yield
+    finally:
+        go_on.set()
+
+
+@pytest.mark.parametrize("waits_for", ["lock", "claim"])
+async def test_who_stops_waiting_for_a_run_does_not_hold_it(log: RunLog, waits_for: str) -> None:
+    journal = await log.start("r1", "task", {})
+    await journal.finish("failed", {})
+    before, listed = log.records("r1"), log.runs()
+
+    with held(log):
+        resuming = asyncio.ensure_future(log.resume("r1"))
+        await asyncio.sleep(0)
+        if waits_for == "lock":
+            resuming.cancel()
+    if waits_for == "claim":
+        with held(log):
+            await asyncio.sleep(0.05)
+            resuming.cancel()
+            await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await resuming
+    assert (log.records("r1"), [run.status for run in log.runs()]) == (before, [run.status for run in listed])
+    journal = await log.resume("r1")
+    with pytest.raises(UserError, match="is running"):
+        await log.resume("r1")
+    await journal.close()

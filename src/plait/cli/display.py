@@ -14,16 +14,18 @@ from threading import Lock
 from types import TracebackType
 from typing import IO, Any, TextIO, cast
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
 from rich.segment import Segment, Segments
 
 from plait.cli.awaiting import awaited
 from plait.cli.plain import PlainDisplay
 from plait.cli.story import RUNNING, Story
+from plait.cli.teams_tree import teams_picture
 from plait.cli.telling import tell
 from plait.cli.tree import STATUS_STYLES, Detail, footer, header, line, run_tree
 from plait.cli.words import seconds_text
+from plait.errors import UserError
 from plait.events import PromptPart, Record
 
 FRAMES_PER_SECOND = 5
@@ -91,6 +93,8 @@ class LiveDisplay:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._picture.last = True
+        # A run that what the user gave keeps from beginning is not kept: its id would lead nowhere.
+        self._live.transient = isinstance(error, UserError) and not self._picture.has_begun
         self._live.stop()
 
     def __call__(self, record: Record) -> None:
@@ -179,6 +183,11 @@ class _Picture:
         self._story = tell(())
         self._lines: list[Segment] = []
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether more was drawn than how the run begins."""
+        return bool(self._story.rounds) or self._story.teams is not None
+
     def draw(
         self, console: Console, options: ConsoleOptions, records: list[Record]
     ) -> tuple[Story, list[Segment]]:
@@ -192,16 +201,25 @@ class _Picture:
         return self._story, self._lines
 
 
+def _picture(story: Story, detail: Detail, width: int) -> RenderableType:
+    """Return what happens in a run: teams side by side, or the rounds of a tool task."""
+    tree = run_tree(story, detail)
+    return tree if story.teams is None else Group(teams_picture(story.teams, detail, width), tree)
+
+
 def _fitting(
     console: Console, options: ConsoleOptions, story: Story, height: int | None
 ) -> list[list[Segment]]:
     """Return header and tree as lines, at most `height` of them; the latest are kept."""
     wide = options.update(height=None)
-    top = [row for text in header(story) for row in console.render_lines(text, wide, pad=False)]
+    heads = [console.render_lines(text, wide, pad=False) for text in header(story)]
+    top = [row for rows in heads for row in rows]
+    if height is not None and len(top) >= height:
+        top = [rows[0] for rows in heads]
     room = None if height is None else max(1, height - len(top))
     tree: list[list[Segment]] = []
     for detail in sorted(Detail, reverse=True):
-        tree = console.render_lines(run_tree(story, detail), wide, pad=False)
+        tree = console.render_lines(_picture(story, detail, wide.max_width), wide, pad=False)
         if room is None or len(tree) <= room:
             return top + tree
     return top + tree[-(room or 1) :]

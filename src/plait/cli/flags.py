@@ -6,62 +6,17 @@ Knows nothing of runs. A flag that is not given is None, so that a command can t
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 
+from plait.cli.flag_table import FLAGS, REFLECTION, SWITCH_WORDS, TEAM_SWITCH_NAMES, TEAMS, WHAT, Flag
 from plait.errors import UserError
-from plait.reflection.settings import SWITCHES
-from plait.runtime.options import Options, schema_of_answer
-
-
-@dataclass(frozen=True, kw_only=True)
-class Flag:
-    """One flag: the option it sets, its type and its help."""
-
-    option: str
-    kind: Any
-    help: str
-    name: str = ""
-    """With its dashes, where it is not the option's own name."""
-    metavar: str = ""
-
-
-FLAGS = (
-    Flag(option="domain", kind=str, help="Kind of task: tools."),
-    Flag(
-        option="tools",
-        kind=list[str],
-        help="Tools: pkg.module, file.py, an MCP configuration or an OpenAPI document. Repeatable.",
-        metavar="SOURCE",
-    ),
-    Flag(option="files", kind=list[str], name="--file", help="Input file. Repeatable.", metavar="FILE"),
-    Flag(option="out", kind=str, help="Folder the tools work in.", metavar="DIR"),
-    Flag(option="model", kind=str, help="Model, for instance ollama:qwen3.", metavar="NAME"),
-    Flag(option="base_url", kind=str, help="A Chat Completions endpoint of your own.", metavar="URL"),
-    Flag(option="temperature", kind=float, help="How freely replies are drawn, 0 to 2."),
-    Flag(option="seed", kind=int, help="Seed of every reply."),
-    Flag(option="max_calls", kind=int, help="Model calls at most."),
-    Flag(option="max_tokens", kind=int, help="Tokens at most, input and output."),
-    Flag(option="max_usd", kind=float, help="US dollars at most."),
-    Flag(option="max_seconds", kind=float, help="Seconds at most."),
-    Flag(option="yes", kind=bool, help="Allow effects without asking."),
-    Flag(option="allow", kind=list[str], help="Allow effects of this tool, or pattern.", metavar="TOOL"),
-    Flag(option="deny", kind=list[str], help="Never call this tool, or pattern.", metavar="TOOL"),
-    Flag(option="max_effects", kind=int, help="Effects at most."),
-    Flag(option="dry_run", kind=bool, help="Plan and read, but change nothing."),
-    Flag(option="check", kind=str, help="Command that says by its status whether the answer is right."),
-    Flag(option="function_calling", kind=bool, help="Choose tools by the provider's function calling."),
-    Flag(option="rounds", kind=int, help="Rounds of plan, act, answer at most."),
-    Flag(option="steps", kind=int, help="Tool calls in one subtask at most."),
-    Flag(option="planner_threshold", kind=float, help="Score at which a plan passes, 0 to 10."),
-    Flag(option="tool_threshold", kind=float, help="Score at which a call passes, 0 to 10."),
-    Flag(option="answer_threshold", kind=float, help="Score at which an answer passes, 0 to 10."),
-    Flag(option="prompts", kind=str, help="Folder with prompts of your own.", metavar="DIR"),
-)
-"""Every flag that sets an option, in the order of the help."""
+from plait.runtime.options import SWITCHES, Options, schema_of_answer
+from plait.runtime.percentiles import THRESHOLDS, read_threshold
+from plait.runtime.team_options import GENERATION_DEFAULTS
 
 LIMIT_OPTIONS = (
     "base_url",
@@ -87,13 +42,14 @@ def with_flags(
     Args:
         command: Takes what was said, and None for what was not.
         options: Names of options; None: all, and the switches of reflection.
-        both_ways: Whether a flag can also be taken back (`--no-yes`), where it may be on already.
+        both_ways: Whether a flag can also be taken back (`--no-yes`, `--tool-gate`), where it may be set
+            already.
     """
     own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
     flags = [flag for flag in FLAGS if options is None or flag.option in options]
     parameters = [*own, *(_parameter(flag, both_ways) for flag in flags)]
     if options is None:
-        parameters += [_switch(name) for name in SWITCHES] + [_returns()]
+        parameters += [_switch(name, both_ways) for name in SWITCHES] + [_returns()]
 
     def wrapped(**given: Any) -> Any:
         return command(**given)
@@ -108,12 +64,13 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that flags set, as `Options.changed` takes them.
 
     Raises:
-        UserError: the schema of the answer cannot be read.
+        UserError: the schema of the answer or a threshold cannot be read.
     """
     known = {field.name for field in fields(Options)}
+    listed = {flag.option: flag for flag in FLAGS if flag.each is not None}
     said = {name: value for name, value in given.items() if value is not None}
     changes: dict[str, Any] = {
-        name: tuple(cast("list[str]", value)) if isinstance(value, list) else value
+        name: _items(listed[name], value) if name in listed else _plain(name, value)
         for name, value in said.items()
         if name in known and name != RETURNS
     }
@@ -124,28 +81,67 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return changes
 
 
+def switches_of(given: Mapping[str, Any]) -> dict[str, bool]:
+    """Return the parts of reflection that flags with both ways switch on or off."""
+    said = {name: given.get(_option_name(name)) for name in SWITCHES}
+    return {name: on for name, on in said.items() if on is not None}
+
+
 def _parameter(flag: Flag, both_ways: bool) -> inspect.Parameter:
     default = getattr(Options(), flag.option)
-    shown = "" if default in ("", (), None, False) else f" Default: {default}."
+    shown = "" if default in ("", (), None) or isinstance(default, bool) else f" Default: {default}"
+    if flag.option in GENERATION_DEFAULTS:
+        shown += f"; {GENERATION_DEFAULTS[flag.option]} where something is made"
+    shown += "." if shown else ""
     name = flag.name or f"--{flag.option.replace('_', '-')}"
     option: Any = typer.Option(
-        f"{name}/--no-{name[2:]}" if both_ways and flag.kind is bool else name,
+        f"{name}/--no-{name[2:]}" if both_ways and flag.kind is bool and "/" not in name else name,
         help=flag.help + shown,
         metavar=flag.metavar or None,
         show_default=False,
+        rich_help_panel=flag.panel,
     )
     return _keyword(flag.option, Annotated[flag.kind | None, option])
 
 
-def _switch(name: str) -> inspect.Parameter:
-    what = "all reflection" if name == "reflection" else name.replace("-", " ")
-    option: Any = typer.Option(f"--no-{name}", help=f"Switch off: {what}.", show_default=False)
+def _plain(name: str, value: Any) -> Any:
+    if name in THRESHOLDS:
+        return read_threshold(name, value)
+    return tuple(cast("list[str]", value)) if isinstance(value, list) else value
+
+
+def _items(flag: Flag, text: str) -> Sequence[Any]:
+    """Read a text with commas.
+
+    Raises:
+        UserError: a part of it cannot be read.
+    """
+    read = flag.each or str
+    try:
+        return tuple(read(item.strip()) for item in text.split(",") if item.strip())
+    except ValueError as error:
+        flag_name = f"--{flag.option.replace('_', '-')}"
+        raise UserError(f"{flag_name} {text!r} must be numbers with commas between them") from error
+
+
+def _switch(name: str, both_ways: bool) -> inspect.Parameter:
+    what = SWITCH_WORDS.get(name, name.replace("-", " "))
+    panel = TEAMS if name in TEAM_SWITCH_NAMES else REFLECTION
+    flag = f"--{name}/--no-{name}" if both_ways else f"--no-{name}"
+    text = f"Switch {'on or ' if both_ways else ''}off: {what}."
+    option: Any = typer.Option(flag, help=text, show_default=False, rich_help_panel=panel)
+    if both_ways:
+        return _keyword(_option_name(name), Annotated[bool | None, option])
     return _keyword(_switch_name(name), Annotated[bool, option], default=False)
 
 
 def _returns() -> inspect.Parameter:
     option: Any = typer.Option(
-        "--returns", help="JSON schema of the answer, in a file.", metavar="FILE", show_default=False
+        "--returns",
+        help="JSON schema of the answer, in a file.",
+        metavar="FILE",
+        show_default=False,
+        rich_help_panel=WHAT,
     )
     return _keyword(RETURNS, Annotated[str | None, option])
 
@@ -155,7 +151,11 @@ def _keyword(name: str, annotation: Any, default: Any = None) -> inspect.Paramet
 
 
 def _switch_name(name: str) -> str:
-    return f"no_{name.replace('-', '_')}"
+    return f"no_{_option_name(name)}"
+
+
+def _option_name(switch: str) -> str:
+    return switch.replace("-", "_")
 
 
 def _read_schema(file: str) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from plait.cli.flags import changes_of, with_flags
+from plait.cli.flags import changes_of, switches_of, with_flags
 from plait.cli.running import carry_out
 from plait.runner import fork, new_run_id
 
@@ -22,8 +22,12 @@ def _command(
 ) -> None:
     """Run again from a place in a run, with other options; what came before is not paid for again."""
     new_id = new_run_id()
-    changes = changes_of(given)
-    carry_out(new_id, lambda hands: fork(run, from_path, changes, hands, new_id=new_id), as_json=as_json)
+    changes, switches = changes_of(given), switches_of(given)
+    carry_out(
+        new_id,
+        lambda hands: fork(run, from_path, changes, hands, new_id=new_id, switches=switches),
+        as_json=as_json,
+    )
 
 
 command = with_flags(_command, both_ways=True)

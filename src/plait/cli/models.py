@@ -40,9 +40,9 @@ def listing(
 
 @app.command("pull")
 def pulling(name: Name = DEFAULT_CHAT_MODEL) -> None:
-    """Fetch a model; one that was broken off goes on where it was."""
+    """Fetch what is missing or damaged of a model; what was broken off goes on where it was."""
     entry = find_model(name)
-    if entry.added is None and not entry.pulled:
+    if entry.added is None:
         with terminal_progress() as progress:
             pull(entry, progress)
     print(entry.file)

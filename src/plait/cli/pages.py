@@ -5,69 +5,31 @@ a pipe no line is wrapped.
 """
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from plait.cli.story import ModelCall, Round, Step, Story, Subtask, ToolUse, Try
+from plait.cli.sheet import Sheet, write_gate, write_prompt
+from plait.cli.story import Round, Step, Story, Subtask, ToolUse, Try
+from plait.cli.teams_pages import write_teams
 from plait.cli.tree import BAD, STATUS_STYLES, happening_line
 from plait.cli.words import (
     cached_text,
-    clean,
     count_text,
     money_text,
-    score_text,
     seconds_text,
     settings_text,
-    usage_text,
     value_text,
 )
 from plait.events import Gated, MemoryCleared, MemoryWritten
 from plait.models.callform import format_call
 from plait.task import Usage
 
-INDENT = 2
 OBSERVATION_LINES = 12
 """Of an observation as many lines are shown; the whole is in `--json`."""
 LINE_CHARACTERS = 600
-
-Prompts = Callable[[str], Sequence[Mapping[str, str]]]
-"""Restores a whole prompt from the id of its last part."""
-
-
-class Sheet:
-    """Writes indented text to a console."""
-
-    def __init__(self, console: Console, prompts: Prompts | None = None) -> None:
-        self._console = console
-        self.prompts = prompts
-
-    def write(self, level: int, text: str | Text, style: str = "") -> None:
-        """Write text, line by line where it has several, `level` steps from the left margin."""
-        if isinstance(text, str):
-            for row in clean(text).split("\n"):
-                self._write(level, Text(row, style=style))
-        else:
-            self._write(level, text)
-
-    def _write(self, level: int, text: Text) -> None:
-        text.no_wrap, text.overflow = None, None
-        if self._console.is_terminal:
-            self._console.print(Padding(text, (0, 0, 0, INDENT * level)))
-        else:
-            self._console.print(Text(" " * INDENT * level).append_text(text), soft_wrap=True)
-
-    def table(self, table: Table) -> None:
-        """Write a table."""
-        self._console.print(table)
-
-    def gap(self) -> None:
-        """Write an empty line."""
-        self._console.print()
 
 
 def write_story(sheet: Sheet, story: Story, seconds: float) -> None:
@@ -79,6 +41,8 @@ def write_story(sheet: Sheet, story: Story, seconds: float) -> None:
         seconds: Seconds of work, as the log knows them.
     """
     _write_head(sheet, story, seconds)
+    if story.teams is not None:
+        write_teams(sheet, story.teams, story.calls)
     for round in story.rounds:
         sheet.gap()
         _write_round(sheet, round)
@@ -189,25 +153,14 @@ def _write_tries(sheet: Sheet, level: int, tries: Sequence[Try], *, plan_follows
     before: Gated | None = None
     for attempt in tries:
         if attempt.gate:
-            _write_gate(sheet, level, attempt.gate)
+            write_gate(sheet, level, attempt.gate)
             if before is not None or attempt.gate.verdict != "passed" or not plan_follows:
                 _write_output(sheet, level + 1, attempt.gate, before)
             before = attempt.gate
         elif attempt.model:
             sheet.write(level, f"try {attempt.attempt}: replied; its gate is not on record", "yellow")
         if attempt.model and sheet.prompts:
-            _write_prompt(sheet, level + 1, attempt.model, sheet.prompts)
-
-
-def _write_gate(sheet: Sheet, level: int, gate: Gated) -> None:
-    style = {"passed": "green", "revised": "yellow", "forced": "yellow"}.get(gate.verdict, "red")
-    needs = f" (needs {gate.threshold:g})" if gate.score is not None and gate.score < gate.threshold else ""
-    head = Text.assemble(f"try {gate.attempt}: ", (score_text(gate.score) + needs, "magenta"), "  ")
-    sheet.write(level, head.append(gate.verdict, style))
-    for problem in gate.problems:
-        sheet.write(level + 1, f"problem: {problem}", "red")
-    if gate.critique:
-        sheet.write(level + 1, f"critique: {gate.critique}")
+            write_prompt(sheet, level + 1, attempt.model, sheet.prompts)
 
 
 def _write_output(sheet: Sheet, level: int, gate: Gated, before: Gated | None) -> None:
@@ -241,17 +194,6 @@ def changes(before: Any, after: Any) -> list[tuple[str, str]]:
     return [(row[0], row[2:]) for row in rows if row[0] != "?"]
 
 
-def _write_prompt(sheet: Sheet, level: int, model: ModelCall, prompts: Prompts) -> None:
-    for message in prompts(model.prompt) if model.prompt else ():
-        sheet.write(level, f"--- {message['role']}", "bold blue")
-        sheet.write(level, message["content"], "dim")
-    sheet.write(
-        level, f"--- reply of the {model.role} ({model.finish}, {usage_text(model.usage)})", "bold blue"
-    )
-    sheet.write(level, model.text)
-    sheet.write(level, "---", "bold blue")
-
-
 def _write_memory(sheet: Sheet, level: int, change: MemoryWritten | MemoryCleared) -> None:
     name = change.memory.replace("_", "-")
     if isinstance(change, MemoryCleared):
@@ -268,10 +210,14 @@ def _write_end(sheet: Sheet, story: Story, seconds: float) -> None:
         sheet.write(0, "answer", "bold")
         sheet.write(1, value_text(story.answer))
         sheet.gap()
+    if story.teams is not None and story.result is not None:
+        for path in story.result.get("artifacts", ()):
+            sheet.write(0, f"file: {path}")
+        sheet.gap()
     if message := str((story.result or {}).get("message", "")):
         sheet.write(0, f"{story.status.replace('_', ' ')}: {message}", BAD)
     if story.usage_by_role:
-        sheet.table(_usage_table(story, seconds))
+        _write_usage(sheet, story, seconds)
     if story.feedback:
         comment = f": {story.feedback.comment}" if story.feedback.comment else ""
         sheet.write(0, f"the user says the result is {story.feedback.verdict}{comment}")
@@ -296,14 +242,27 @@ def _write_next(sheet: Sheet, story: Story) -> None:
         sheet.write(0, f"go on with: {resume}", "bold")
 
 
-def _usage_table(story: Story, seconds: float) -> Table:
+def _write_usage(sheet: Sheet, story: Story, seconds: float) -> None:
+    """Write what the run took by role, and where several teams worked by team."""
+    table = _usage_table("role", story.usage_by_role)
+    table.add_row("all, with tools", *_usage_cells(story.usage, seconds), style="bold")
+    sheet.table(table)
+    teams = sorted((name for name in story.usage_by_team if name.isdecimal()), key=int)
+    if len(teams) > 1:
+        shown = {f"team-{name}": story.usage_by_team[name] for name in teams}
+        if "-" in story.usage_by_team:
+            shown["meetings"] = story.usage_by_team["-"]
+        sheet.gap()
+        sheet.table(_usage_table("team", shown))
+
+
+def _usage_table(head: str, usages: Mapping[str, Usage]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("role")
+    table.add_column(head)
     for name in ("calls", "tokens in", "cached", "tokens out", "seconds", "money"):
         table.add_column(name, justify="right", no_wrap=True)
-    for role, usage in story.usage_by_role.items():
-        table.add_row(role, *_usage_cells(usage, usage.seconds))
-    table.add_row("all, with tools", *_usage_cells(story.usage, seconds), style="bold")
+    for name, usage in usages.items():
+        table.add_row(name, *_usage_cells(usage, usage.seconds))
     return table
 
 

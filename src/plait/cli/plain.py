@@ -5,14 +5,16 @@ the run: when nobody reads any more it falls silent.
 """
 
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TextIO
 
 from plait.cli.story import Place
+from plait.cli.teams_plain import team_line, team_place
 from plait.cli.telling import mapping, place_of, tell
-from plait.cli.words import limits_text, one_line, score_text, usage_text, value_text
+from plait.cli.words import limits_text, one_line, score_text, seconds_text, usage_text, value_text
+from plait.errors import UserError
 from plait.events import (
     ApprovalDecided,
     BudgetReached,
@@ -50,6 +52,8 @@ class PlainDisplay:
         self._stream = stream or sys.stderr
         self._first: float | None = None
         self._silent = False
+        self._held: list[str] = []
+        """How the run begins, until it is sure that it does."""
 
     def __enter__(self) -> "PlainDisplay":
         return self
@@ -57,7 +61,9 @@ class PlainDisplay:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        return None
+        # A run that what the user gave keeps from beginning is not kept: its id would lead nowhere.
+        if not isinstance(error, UserError):
+            self._write_held()
 
     @contextmanager
     def paused(self) -> Generator[None]:
@@ -75,8 +81,16 @@ class PlainDisplay:
         lines = list(lines_of(record))
         if isinstance(record.event, RunFinished):
             lines.append(usage_text(tell(self._records).usage))
-        for text in lines:
-            self._write(f"{record.at - self._first:8.1f} s  {one_line(text, LINE_CHARACTERS)}\n")
+        self._held += [
+            f"{record.at - self._first:8.1f} s  {one_line(text, LINE_CHARACTERS)}\n" for text in lines
+        ]
+        if not isinstance(record.event, RunStarted | Noted):
+            self._write_held()
+
+    def _write_held(self) -> None:
+        for text in self._held:
+            self._write(text)
+        self._held = []
 
     def _write(self, text: str) -> None:
         if self._silent:
@@ -108,13 +122,23 @@ def lines_of(record: Record) -> Iterator[str]:
             yield f"{event.status.replace('_', ' ')}: {value_text(message)}"
         case _:
             if text := _said(event, place):
-                # A gate names its role, which says where it stands in the round.
-                label = "" if isinstance(event, Gated) and place.part else place.label
-                yield f"{label}: {text}" if label else text
+                yield _labelled(text, event, place, record.path)
+
+
+def _labelled(text: str, event: Event, place: Place, path: str) -> str:
+    if team_line(event):
+        return text  # It names its team.
+    # A gate names its role, which says where it stands in the round.
+    label = "" if isinstance(event, Gated) and place.part else place.label
+    if isinstance(event, Gated) and (team := team_place(path)):
+        label = team
+    return f"{label}: {text}" if label else text
 
 
 def _said(event: Event, place: Place) -> str:
     """Return what happened at a place of the run."""
+    if line := team_line(event):
+        return line
     match event:
         case RoundStarted():
             return f"round {event.round}"
@@ -139,7 +163,8 @@ def _gated(event: Gated) -> str:
     why = "; ".join(event.problems) or event.critique
     head = f"{event.role} {score_text(event.score)}, {event.verdict}"
     if event.verdict == "passed":
-        return head if isinstance(event.output, list) else f"{head}: {value_text(event.output)}"
+        # A plan is told item by item, and what teams wrote when its phase is over.
+        return head if isinstance(event.output, list | Mapping) else f"{head}: {value_text(event.output)}"
     return f"{head}: {why}"
 
 
@@ -156,7 +181,7 @@ def _noted(event: Event) -> str:
         case BudgetReached():
             return f"budget reached: {event.message}"
         case ModelRetried():
-            return f"model call failed, again in {event.delay_seconds:g} s: {event.reason}"
+            return f"model call failed, again in {seconds_text(event.delay_seconds)}: {event.reason}"
         case StepDiverged():
             return "asked with other arguments than on record, and done anew"
         case DecisionMade():

@@ -12,12 +12,13 @@ from typing import Any
 
 import typer
 
+from plait.cli.asking import can_ask, confirmed
 from plait.cli.display import make_display
 from plait.cli.words import clean, one_line
 from plait.errors import PlaitError, UserError
 from plait.events import Record
 from plait.models.callform import format_call
-from plait.outfit import Hands
+from plait.outfit.hands import Hands
 from plait.runner import stopped
 from plait.runtime.codec import dumps
 from plait.runtime.report import result_json
@@ -58,7 +59,7 @@ async def _shown(go: Go, *, as_json: bool, earlier: Sequence[Record]) -> Result:
 
         async def ask(question: str) -> bool:
             with nullcontext() if display is None else display.paused():
-                return await _confirmed(question)
+                return await confirmed(question)
 
         async def approve(tool: Tool, arguments: Mapping[str, Any]) -> bool:
             return await ask(f"Allow {clean(format_call(tool.name, arguments))}?")
@@ -68,32 +69,13 @@ async def _shown(go: Go, *, as_json: bool, earlier: Sequence[Record]) -> Result:
                 f"The description of {tool.name} has changed: {clean(tool.description)}\nUse it?"
             )
 
-        asks = sys.stdin.isatty() and not as_json
+        asks = can_ask() and not as_json
         hands = Hands(
             on_event=display,
             approve=approve if asks else None,
             approve_change=approve_change if asks else None,
         )
         return await go(hands)
-
-
-async def _confirmed(question: str) -> bool:
-    """Ask on the terminal; Ctrl-C ends the question like everything else, as no thread waits for it."""
-    loop = asyncio.get_running_loop()
-    while True:
-        print(f"{question} [y/n]: ", end="", file=sys.stderr, flush=True)
-        readable = asyncio.Event()
-        loop.add_reader(sys.stdin, readable.set)
-        try:
-            await readable.wait()
-        finally:
-            loop.remove_reader(sys.stdin)
-        line = sys.stdin.readline()
-        said = line.strip().lower()
-        if said in ("y", "yes"):
-            return True
-        if said in ("n", "no") or not line:
-            return False
 
 
 def _cancel_on_term() -> None:

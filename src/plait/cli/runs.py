@@ -3,20 +3,22 @@
 Knows nothing of what happened in a run beyond its summary and what it consumed.
 """
 
+import asyncio
 import shutil
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
+from plait.cli.asking import can_ask, confirmed
 from plait.cli.telling import tell
 from plait.cli.tree import BAD, STATUS_STYLES
-from plait.cli.words import age_text, count_text, one_line, seconds_text
+from plait.cli.words import age_text, count_text, domain_text, one_line, seconds_text
 from plait.errors import LogError, UserError
 from plait.models.paths import runs_folder
 from plait.runtime.codec import dumps
@@ -39,11 +41,11 @@ def listing(
         return
     log = RunLog.open()
     try:
-        rows = [(run, _calls(log, run)) for run in log.runs(limit)]
+        rows = [_row(log, run) for run in log.runs(limit)]
     finally:
         log.close_now()
     if as_json:
-        sys.stdout.write(dumps([_as_object(run, calls) for run, calls in rows]) + "\n")
+        sys.stdout.write(dumps([_as_object(row) for row in rows]) + "\n")
     elif not rows:
         print('There are no runs yet. Start one: plait run "TASK" --tools SOURCE')
     else:
@@ -71,9 +73,9 @@ def remove(
 
 
 def _agreed(run_ids: list[str]) -> bool:
-    if not sys.stdin.isatty():
+    if not can_ask():
         raise UserError(f"removing {count_text(len(run_ids), 'run')} cannot be undone: add --yes to do it")
-    return typer.confirm(f"Remove {', '.join(run_ids)} with all records and files?")
+    return asyncio.run(confirmed(f"Remove {', '.join(run_ids)} with all records and files?"))
 
 
 def _remove_files(run_id: str) -> None:
@@ -89,29 +91,47 @@ def _remove_files(run_id: str) -> None:
         ) from error
 
 
-def _calls(log: RunLog, run: RunSummary) -> int:
-    return tell(log.records(run.run_id)).usage.model_calls
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    """A run, and what only its records tell."""
+
+    run: RunSummary
+    domain: str = ""
+    calls: int | None = None
+    """None where the records cannot be read."""
 
 
-def _as_object(run: RunSummary, calls: int) -> dict[str, Any]:
-    return {**asdict(run), "model_calls": calls}
+def _row(log: RunLog, run: RunSummary) -> _Row:
+    try:
+        story = tell(log.records(run.run_id))
+    except LogError:
+        # `plait show` says what is wrong with it; the other runs are listed all the same.
+        return _Row(run=run)
+    return _Row(run=run, domain=str(story.options.get("domain", "")), calls=story.usage.model_calls)
 
 
-def _print_table(rows: Sequence[tuple[RunSummary, int]], console: Console) -> None:
+def _as_object(row: _Row) -> dict[str, Any]:
+    return {**asdict(row.run), "domain": row.domain, "model_calls": row.calls}
+
+
+def _print_table(rows: Sequence[_Row], console: Console) -> None:
     """Print the runs in columns; on a terminal the task is cut where it ends."""
     now = time.time()
-    cells = [("run", "age", "status", "time", "calls", "task")]
-    for run, calls in rows:
+    cells = [("run", "age", "status", "domain", "time", "calls", "task")]
+    for row in rows:
+        run = row.run
         status, age = run.status.replace("_", " "), age_text(max(0.0, now - run.created))
         task = one_line(run.task, TASK_CHARACTERS)
-        cells.append((run.run_id, age, status, seconds_text(run.seconds), str(calls), task))
-    widths = [max(len(row[column]) for row in cells) for column in range(5)]
-    styles = ["dim", *(STATUS_STYLES.get(run.status, BAD) for run, _ in rows)]
-    for row, style in zip(cells, styles, strict=True):
-        run_id, age, status, seconds, calls = (
-            cell.ljust(width) for cell, width in zip(row, widths, strict=False)
+        seconds = seconds_text(run.seconds)
+        calls = "?" if row.calls is None else str(row.calls)
+        cells.append((run.run_id, age, status, domain_text(row.domain) or "?", seconds, calls, task))
+    widths = [max(len(texts[column]) for texts in cells) for column in range(6)]
+    styles = ["dim", *(STATUS_STYLES.get(row.run.status, BAD) for row in rows)]
+    for texts, style in zip(cells, styles, strict=True):
+        run_id, age, status, domain, seconds, calls = (
+            cell.ljust(width) for cell, width in zip(texts, widths, strict=False)
         )
-        line = Text.assemble((run_id, "cyan"), f"  {age}  ", (status, style))
-        line.append(f"  {seconds.strip().rjust(widths[3])}  {calls.strip().rjust(widths[4])}  {row[5]}")
+        line = Text.assemble((run_id, "cyan"), f"  {age}  ", (status, style), f"  {domain}")
+        line.append(f"  {seconds.strip().rjust(widths[4])}  {calls.strip().rjust(widths[5])}  {texts[6]}")
         cut = "ellipsis" if console.is_terminal else "ignore"
         console.print(line, no_wrap=True, overflow=cut, crop=console.is_terminal)

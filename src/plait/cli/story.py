@@ -21,6 +21,7 @@ from plait.events import (
     RoundFinished,
     StepDiverged,
 )
+from plait.runtime.teams_story import TeamsStory
 from plait.task import Usage
 
 RUNNING = "running"
@@ -48,7 +49,7 @@ class Place:
         team = f"team {self.team} " if self.team else ""
         if self.step:
             return f"{team}step {self.subtask}.{self.step}" if self.subtask else f"{team}step {self.step}"
-        return team + (f"subtask {self.subtask}" if self.subtask else self.part)
+        return (team + (f"subtask {self.subtask}" if self.subtask else self.part)).strip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,6 +168,11 @@ class Story:
     """As the run ended, or running, or interrupted."""
     result: Mapping[str, Any] | None
     rounds: Sequence[Round]
+    """Of a tool task."""
+    teams: TeamsStory | None
+    """Where teams made something."""
+    calls: Sequence[ModelCall]
+    """Every model call, in order."""
     memory: Sequence[MemoryWritten | MemoryCleared]
     """Long-term memory."""
     happenings: Sequence[tuple[Place, Happening]]
@@ -175,6 +181,8 @@ class Story:
     feedback: FeedbackGiven | None
     usage: Usage
     usage_by_role: Mapping[str, Usage]
+    usage_by_team: Mapping[str, Usage]
+    """By the number of the team; what no team did stands under "-"."""
     resumes: int
     reused: Usage
     """What was on record when the last process began: of earlier processes, or copied by a fork."""

@@ -6,7 +6,6 @@ over, and steps outside any round or subtask still appear.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from plait.cli.story import (
@@ -41,7 +40,8 @@ from plait.events import (
     SubtaskFinished,
     SubtaskStarted,
 )
-from plait.models.ledger import by, entries, totals, usage_of, wall_seconds
+from plait.models.ledger import by, entries, totals, usage_of
+from plait.runtime.teams_telling import tell_teams
 
 PARTS = ("plan", "answer", "check")
 
@@ -77,6 +77,7 @@ def tell(records: Iterable[Record], *, status: str = "") -> Story:
     for event in resumed:
         options.update(event.options)
     finished, begun = _ending(ordered), _begun(ordered)
+    teams = tell_teams(current)
     return Story(
         run_id=ordered[0].run_id if ordered else "",
         task=started.task if started else "",
@@ -85,13 +86,16 @@ def tell(records: Iterable[Record], *, status: str = "") -> Story:
         forked_from=started.forked_from if started else "",
         status=finished.status if finished else status or RUNNING,
         result=finished.result if finished else None,
-        rounds=_rounds(current),
+        rounds=_rounds(current) if teams is None else (),
+        teams=teams,
+        calls=_calls(current),
         memory=[e for r in current if (e := _memory(r)) and e.memory == "long_term"],
         happenings=_happenings(current),
         retrying=e if current and isinstance(e := current[-1].event, ModelRetried) else None,
         feedback=next((r.event for r in reversed(ordered) if isinstance(r.event, FeedbackGiven)), None),
-        usage=replace(usage_of(ordered), seconds=_worked(ordered, begun)),
+        usage=usage_of(ordered),
         usage_by_role=by(entries(ordered), "role"),
+        usage_by_team=by(entries(ordered), "team"),
         resumes=len(resumed),
         reused=usage_of(_reused(current, begun)),
         started=begun,
@@ -130,11 +134,6 @@ def _reused(current: Sequence[Record], begun: float) -> list[Record]:
     """Return what was on record when the last process began: copied by a fork, or of an earlier process."""
     last = max((record.epoch for record in current), default=0)
     return [record for record in current if record.at < begun or record.epoch < last]
-
-
-def _worked(ordered: Sequence[Record], begun: float) -> float:
-    """Return the seconds of work, without what a fork copied and without later feedback."""
-    return wall_seconds(r for r in ordered if r.at >= begun and not isinstance(r.event, FeedbackGiven))
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
@@ -221,6 +220,11 @@ def _tries(records: Sequence[Record]) -> list[Try]:
     return [
         Try(attempt=n, model=models.get(n), gate=gates.get(n)) for n in sorted(models.keys() | gates.keys())
     ]
+
+
+def _calls(records: Sequence[Record]) -> list[ModelCall]:
+    steps = [(r, r.event) for r in records if isinstance(r.event, StepRecorded)]
+    return [_model_call(record, step) for record, step in steps if step.step == "model"]
 
 
 def _model_call(record: Record, step: StepRecorded) -> ModelCall:

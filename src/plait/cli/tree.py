@@ -67,7 +67,9 @@ def header(story: Story) -> list[Text]:
     if limits := limits_text(options):
         lines.append(line(("budget", "dim"), limits))
     if story.status == "running":
-        lines.append(line(("stop with Ctrl-C, go on with", "dim"), f"plait resume {story.run_id}"))
+        way_back = line(("stop with Ctrl-C, go on with", "dim"), f"plait resume {story.run_id}")
+        way_back.no_wrap = False  # Cut before the id it would be of no use.
+        lines.append(way_back)
     return lines
 
 

@@ -43,6 +43,11 @@ def value_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
+def domain_text(domain: str) -> str:
+    """Return the name of a domain: of a file, the file's; of a Python program, what that calls it."""
+    return one_line(domain.rpartition("/")[2].removesuffix(".toml").removeprefix("python:"))
+
+
 def score_text(score: float | None) -> str:
     """Return a score as `9/10`."""
     return "no score" if score is None else f"{score:g}/10"
@@ -85,11 +90,14 @@ def settings_text(options: Mapping[str, Any]) -> str:
 
 
 def limits_text(options: Mapping[str, Any]) -> str:
-    """Return the budget of a run, from its options; empty where it has none."""
+    """Return the budget of a run, from its options; empty where it has none.
+
+    Money is left out where no price is known: that limit does not bind.
+    """
     shown = [
         spell.format(options[name])
         for name, spell in LIMITS.items()
-        if isinstance(options.get(name), int | float)
+        if isinstance(options.get(name), int | float) and not (name == "max_usd" and options.get("unpriced"))
     ]
     return "at most " + " · ".join(shown) if shown else ""
 

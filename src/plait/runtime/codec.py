@@ -14,6 +14,7 @@ from typing import Any, cast, get_args
 
 from plait.errors import LogError
 from plait.events import SCHEMA_VERSION, Event, Record
+from plait.runtime.shapes import first_misfit
 
 SCHEMA_FILE = Path("docs/reference/events.schema.json")
 
@@ -27,6 +28,7 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
+_SUBTASK = {"id", "goal", "depends_on"}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
 _ASCII_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_plain)
 _CANONICAL_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_plain, sort_keys=True)
@@ -86,7 +88,7 @@ def decode(kind: str, data: str) -> Event:
     """Read an event; fields that this version does not know are left out.
 
     Raises:
-        LogError: an unknown kind, text that is not JSON, a missing field.
+        LogError: an unknown kind, text that is not JSON, a missing field or one of another type.
     """
     event_type = _TYPES.get(kind)
     if event_type is None:
@@ -94,9 +96,18 @@ def decode(kind: str, data: str) -> Event:
     try:
         values: dict[str, Any] = json.loads(data)
         known = {name: values[name] for name in _FIELDS[event_type] if name in values}
+        if misfit := first_misfit(event_type, known):
+            raise TypeError(misfit)
+        _check_subtasks(known.get("subtasks", ()))
         return event_type(**known)
     except (ValueError, TypeError) as exc:
         raise LogError(f"the run log holds a {kind!r} event that cannot be read: {data[:80]!r}") from exc
+
+
+def _check_subtasks(subtasks: Sequence[Mapping[str, Any]]) -> None:
+    for subtask in subtasks:
+        if not (subtask.keys() >= _SUBTASK and isinstance(subtask["depends_on"], list)):
+            raise TypeError("subtasks")
 
 
 def schema() -> dict[str, Any]:

@@ -68,6 +68,13 @@ class Database:
                 driver: Any = connection.connection.driver_connection
                 driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
 
+    def lost(self, error: BaseException) -> bool:
+        """Whether an error, as `translated` raises it, means that the connection broke."""
+        from sqlalchemy.exc import DBAPIError
+
+        cause = error.__cause__
+        return isinstance(cause, DBAPIError) and cause.connection_invalidated
+
     @contextmanager
     def translated(self) -> Generator[None]:
         """Turn a driver's exception into a LogError of one line."""
@@ -108,11 +115,19 @@ def open_database(address: str) -> Database:
         UserError: the address is none.
         LogError: the database cannot be reached, read or written, or is newer than this Plait.
     """
-    url = _parse(address)
-    is_postgres = url.get_backend_name() == "postgresql"
-    database = _open_postgres(url) if is_postgres else _open_sqlite(url)
-    with database.translated(), database.engine.connect() as connection:
-        _upgrade(database, connection)
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = _parse(address)
+        is_postgres = url.get_backend_name() == "postgresql"
+        database = _open_postgres(url) if is_postgres else _open_sqlite(url)
+        with database.translated(), database.engine.connect() as connection:
+            _upgrade(database, connection)
+    except (ArgumentError, ValueError, TypeError) as exc:
+        # Of its parts too: a port, a driver, an option. Without the address, as that may hold a password.
+        raise UserError(
+            "PLAIT_DATABASE_URL is not a database address: give postgresql://USER@HOST/NAME, or unset it"
+        ) from exc
     return database
 
 
@@ -127,15 +142,9 @@ def _upgrade(database: Database, connection: "Connection") -> None:
 
 def _parse(address: str) -> "URL":
     from sqlalchemy import make_url
-    from sqlalchemy.exc import ArgumentError
 
-    try:
-        url = make_url(address)
-        backend = url.get_backend_name()
-    except ArgumentError as exc:
-        raise UserError(
-            "PLAIT_DATABASE_URL is not a database address: give postgresql://USER@HOST/NAME, or unset it"
-        ) from exc
+    url = make_url(address)
+    backend = url.get_backend_name()
     if backend in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     if backend != "sqlite":

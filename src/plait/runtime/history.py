@@ -12,10 +12,13 @@ from typing import Any, cast
 from plait.errors import LogError
 from plait.events import Event
 from plait.runtime.codec import encode
-from plait.runtime.store import RecordRow
+from plait.runtime.copies import Copies
+from plait.runtime.store import RecordRow, to_record
 
-RUN_KINDS = frozenset({"run_started", "run_resumed", "run_finished", "feedback_given", "decision_made"})
-"""Events of the run itself: each is one of a kind and always added."""
+RUN_KINDS = frozenset(
+    {"run_started", "run_resumed", "run_finished", "feedback_given", "decision_made", "texts_embedded"}
+)
+"""Events of the run itself, and what it consumed besides its steps; each is always added."""
 
 PASSING_KINDS = frozenset({"model_retried", "budget_reached", "approval_decided"})
 """Events that may be missing when the same program runs again, as what caused them is over. They are
@@ -59,6 +62,8 @@ class History:
     """Place and kind -> how many passing events there are."""
     revisions: dict[str, int] = field(default_factory=dict[str, int])
     parts: set[str] = field(default_factory=set[str])
+    copies: Copies = field(default_factory=Copies)
+    """What a fork has from another run."""
     sequence: int = 0
     has_effects: bool = False
     task: str = ""
@@ -93,6 +98,8 @@ def read_history(rows: Iterable[RecordRow]) -> History:
             raise LogError(
                 f"run {row['run_id']!r}: record {row['path']!r} ({row['kind']}) cannot be read"
             ) from exc
+        if row["kind"] == "run_started" or history.copies.is_fork:
+            history.copies.note(to_record(row))
     return history
 
 

@@ -64,6 +64,8 @@ class Owner(Protocol):
 
     async def finish(self, recorder: Recorder, status: str, result: Mapping[str, Any]) -> None: ...
 
+    async def withdraw(self) -> None: ...
+
     async def release(self) -> None: ...
 
 
@@ -127,6 +129,14 @@ class RunJournal(Place):
         """
         await self._owner.finish(self._recorder, status, result)
         await self.close()
+
+    async def withdraw(self) -> None:
+        """Leave a run that was taken up again as it was before, unless a step was recorded since.
+
+        Raises:
+            LogError: it cannot be written.
+        """
+        await self._owner.withdraw()
 
     async def close(self) -> None:
         """Write what is queued and give the run back unfinished; safe to call twice.

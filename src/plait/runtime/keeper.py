@@ -10,11 +10,12 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from plait.errors import UserError
+from plait.errors import PlaitError, UserError
 from plait.events import RunFinished
 from plait.runtime import store
 from plait.runtime.database import Database
@@ -34,9 +35,9 @@ class Keeper:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.writer = Writer(database)
         # Used by the writer's thread alone.
         self._locks = locks_of(database)
+        self.writer = Writer(database, on_reconnect=self._locks.renew)
 
     async def begin(self, run: RunRow, rows: list[RecordRow]) -> RunJournal:
         """Add a run that has some rows already, and return its journal.
@@ -45,7 +46,7 @@ class Keeper:
             UserError: there is a run of that id.
             LogError: the database cannot be used.
         """
-        await result_of(self._acquired(run.run_id))
+        await self._take(run.run_id)
         try:
             sink = RunSink(self, run)
             history = read_history(rows)
@@ -55,21 +56,33 @@ class Keeper:
             raise
         return RunJournal(Recorder(run.run_id, run.epoch, history, sink), sink, seconds=run.seconds)
 
-    async def claim(self, run_id: str, claim: "Callable[[Connection], tuple[History, RunRow]]") -> RunJournal:
+    async def claim(
+        self, run_id: str, claim: "Callable[[Connection], tuple[History, RunRow, RunRow]]"
+    ) -> RunJournal:
         """Take a run over in the way `claim` says, and return its journal.
+
+        `claim` returns what is on record, and the run as it was and as it is now.
 
         Raises:
             UserError: the run is live, or `claim` refuses.
             LogError: the database cannot be used.
         """
-        await result_of(self._acquired(run_id))
+        await self._take(run_id)
+        claiming = self.writer.run(claim)
         try:
-            history, run = await result_of(self.writer.run(claim))
+            history, before, run = await result_of(claiming)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._give_up(run_id, claiming))
+            raise
         except BaseException:
             await self.release(run_id)
             raise
-        sink = RunSink(self, run)
+        sink = RunSink(self, run, before)
         return RunJournal(Recorder(run_id, run.epoch, history, sink), sink, seconds=run.seconds)
+
+    async def withdraw(self, before: RunRow, epoch: int) -> None:
+        """Leave a run as it was before it was claimed, unless a step was recorded since."""
+        await result_of(self.writer.run(lambda c: store.withdraw_claim(c, before, epoch), durable=True))
 
     async def release(self, run_id: str) -> None:
         """Give a run back; nothing happens if it is not held."""
@@ -101,6 +114,24 @@ class Keeper:
         self._locks.close()
         self.database.engine.dispose()
 
+    async def _take(self, run_id: str) -> None:
+        """Take the lock of a run; whoever stops waiting for it does not keep it."""
+        acquired = self._acquired(run_id)
+        try:
+            await result_of(acquired)
+        except asyncio.CancelledError:
+            acquired.add_done_callback(lambda done: None if done.exception() else self._released(run_id))
+            raise
+
+    async def _give_up(self, run_id: str, claiming: "Future[tuple[History, RunRow, RunRow]]") -> None:
+        """Undo a claim that nobody waits for any more, once it is made."""
+        try:
+            with suppress(PlaitError):
+                _, before, run = await result_of(claiming)
+                await self.withdraw(before, run.epoch)
+        finally:
+            await self.release(run_id)
+
     def _acquired(self, run_id: str) -> "Future[None]":
         """Queue taking the lock of a run; the future holds a UserError if the run is live."""
         held = False
@@ -122,9 +153,11 @@ class Keeper:
 class RunSink:
     """Where the recorder of one run puts its rows, and its journal the end of the run."""
 
-    def __init__(self, keeper: Keeper, run: RunRow) -> None:
+    def __init__(self, keeper: Keeper, run: RunRow, before: RunRow | None = None) -> None:
+        """Take a run, and what it was before this process took it up; None where it is new."""
         self._keeper = keeper
         self._run = run
+        self._before = before
         self._failure: BaseException | None = None
 
     @property
@@ -175,6 +208,12 @@ class RunSink:
         seconds = self._run.seconds + time.time() - self._run.claimed
         end = RunEnd(run_id=self._run.run_id, status=status, seconds=seconds)
         await recorder.add(RunFinished(status=status, result=result), ends=end)
+
+    async def withdraw(self) -> None:
+        """Leave the run as it was before it was taken up, unless it went on since, or is new."""
+        before, epoch = self._before, self._run.epoch
+        if before is not None:
+            await self._keeper.withdraw(before, epoch)
 
     async def release(self) -> None:
         """Give the run back."""

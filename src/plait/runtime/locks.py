@@ -37,6 +37,10 @@ class Locks(Protocol):
         """Whether any process holds the lock of a run."""
         ...
 
+    def renew(self) -> None:
+        """Take what is held once more, where it may have been lost with a connection."""
+        ...
+
     def close(self) -> None:
         """Give everything back."""
         ...
@@ -68,6 +72,9 @@ class MemoryLocks:
 
     def is_live(self, run_id: str) -> bool:
         return run_id in self._held
+
+    def renew(self) -> None:
+        return None
 
     def close(self) -> None:
         self._held.clear()
@@ -112,6 +119,9 @@ class FileLocks:
             return not _lock(descriptor, fcntl.LOCK_SH)
         finally:
             os.close(descriptor)
+
+    def renew(self) -> None:
+        return None
 
     def close(self) -> None:
         for run_id in list(self._held):
@@ -187,14 +197,31 @@ class PostgresLocks:
             self._connection = None
         self._held.clear()
 
-    def _ask(self, function: str, run_id: str) -> bool:
-        if self._connection is not None and self._connection.invalidated:
-            # With the connection its locks went; epochs still keep others from mixing in.
+    def renew(self) -> None:
+        from sqlalchemy.exc import DBAPIError
+
+        if self._connection is None:
+            return
+        with suppress(DBAPIError):
+            self._connection.exec_driver_sql("SELECT 1")
+        if self._connection.invalidated:
+            self._reconnect()
+
+    def _reconnect(self) -> None:
+        """Connect anew and take the locks again that went with the connection.
+
+        Who took one meanwhile keeps it: epochs keep the two from mixing their records.
+        """
+        if self._connection is not None:
             self._connection.close()
             self._connection = None
-            self._held.clear()
-        if self._connection is None:
-            connection = self._database.engine.connect()
-            self._connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+        connection = self._database.engine.connect()
+        self._connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+        self._held = {run_id for run_id in self._held if self._ask("pg_try_advisory_lock", run_id)}
+
+    def _ask(self, function: str, run_id: str) -> bool:
+        if self._connection is None or self._connection.invalidated:
+            self._reconnect()
+        assert self._connection is not None
         key = int.from_bytes(hashlib.sha256(run_id.encode()).digest()[:8], "big", signed=True)
         return bool(self._connection.exec_driver_sql(f"SELECT {function}({key})").scalar())

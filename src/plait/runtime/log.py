@@ -7,7 +7,7 @@ commands, which have nothing else to do.
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -112,12 +112,15 @@ class RunLog:
             LogError: it cannot be read or written.
         """
 
-        def claim(connection: "Connection") -> tuple[History, RunRow]:
-            run = store.claim_run(connection, run_id, owner=owner(), now=time.time())
+        def claim(connection: "Connection") -> tuple[History, RunRow, RunRow]:
+            before = store.select_run(connection, run_id, lock=True)
+            if before is None:
+                raise store.unknown_run(connection, run_id)
+            run = store.claim_run(connection, before, owner=owner(), now=time.time())
             history = read_history(store.select_records(connection, run_id))
             if decision and not history.intents:
                 raise UserError(f"run {run_id!r} has no effect in doubt: resume it without a decision")
-            return history, run
+            return history, before, run
 
         journal = await self._keeper.claim(run_id, claim)
         try:
@@ -145,6 +148,14 @@ class RunLog:
             LogError: the log cannot be read.
         """
         return [store.to_record(row) for row in self._read(lambda c: store.rows_of(c, run_id))]
+
+    def records_of_kinds(self, kinds: Collection[str]) -> list[Record]:
+        """Read the records of some kinds of all runs, run by run in their order.
+
+        Raises:
+            LogError: the log cannot be read.
+        """
+        return [store.to_record(row) for row in self._read(lambda c: store.select_kinds(c, kinds))]
 
     def runs(self, limit: int | None = None) -> list[RunSummary]:
         """List runs, newest first.

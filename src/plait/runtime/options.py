@@ -6,12 +6,15 @@ nothing of the command line, which has one flag per field.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 
 from plait.agents.gate import GateSettings
 from plait.errors import UserError
+from plait.models.addresses import check_address
 from plait.models.budget import Limits
+from plait.models.schema import self_reference
 from plait.reflection.settings import (
     ANSWER_THRESHOLD,
     DEFAULT_ROUNDS,
@@ -20,28 +23,48 @@ from plait.reflection.settings import (
     TOOL_THRESHOLD,
     ReflectionSettings,
 )
+from plait.reflection.settings import SWITCHES as REFLECTION_SWITCHES
+from plait.runtime.percentiles import THRESHOLDS, known, percent_of
+from plait.runtime.shapes import first_misfit
+from plait.runtime.team_options import (
+    FILE_ENDING,
+    PHASE_GATE,
+    PRESETS,
+    TOOLS,
+    TeamOptions,
+    check_domain,
+    defaults_of,
+    is_generation,
+)
+from plait.teams.settings import TEAM_SWITCHES
 from plait.tools.arguments import inline
 
 DEFAULT_MODEL = "local:qwen2.5-coder-1.5b"
-DOMAINS = ("tools",)
+SWITCHES = (*REFLECTION_SWITCHES, PHASE_GATE, *TEAM_SWITCHES)
+"""What `--no-...` can switch off, in all strands."""
 DEFAULT_MAX_EFFECTS = 50
-SEQUENCES = ("tools", "files", "allow", "deny", "without")
-"""Options that are sequences of text."""
-FILE_ENDINGS = (".py", ".json", ".yaml", ".yml")
-"""By these a source of tools is known to be a file."""
+MAX_SEED = 2**31 - 1
+"""So that what is added for rounds, tries and teams still fits what any engine takes."""
+SEQUENCES = ("tools", "files", "allow", "deny", "without", "temperatures", "phases", "leave_out")
+"""Options that are sequences."""
+TOOLS_ONLY = ("tools", "check", "returns", "function_calling", "dry_run")
+"""Options that mean nothing where teams make something."""
+NOTED = ("check_folder", "tools_folder", "unpriced")
+"""Options that nobody says: they are noted when a run begins."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """Every option of `plait run`, with its default."""
+class Options(TeamOptions):
+    """Every option of `plait run`, with its default in a tool task."""
 
-    domain: str = "tools"
+    domain: str = TOOLS
+    """`tools`, `software`, `story`, or the path of a domain file."""
     tools: Sequence[str] = ()
     """Sources: `pkg.module`, `file.py`, an MCP configuration, an OpenAPI document."""
     files: Sequence[str] = ()
     """Input files; their text goes into the prompt."""
     out: str = ""
-    """Folder the tools work in; empty: the run's own folder."""
+    """Folder the tools work in, or the result is put in; empty: the run's own folder."""
     model: str = DEFAULT_MODEL
     base_url: str = ""
     temperature: float = 0.2
@@ -58,40 +81,94 @@ class Options:
     dry_run: bool = False
     check: str = ""
     """A command that says by its exit status whether the answer is right."""
+    check_folder: str = ""
+    """Where it is run; empty: where the process is."""
+    tools_folder: str = ""
+    """Where modules of tools are looked for; empty: where the process is."""
+    unpriced: bool = False
+    """Whether the model has no known price, so that `max_usd` does not bind."""
     without: Sequence[str] = ()
-    """Parts of reflection that are off, as in `ReflectionSettings.without`."""
+    """What is off, of `SWITCHES`."""
     function_calling: bool = False
     rounds: int = DEFAULT_ROUNDS
     steps: int = DEFAULT_STEPS
-    planner_threshold: float = PLANNER_THRESHOLD
-    tool_threshold: float = TOOL_THRESHOLD
-    answer_threshold: float = ANSWER_THRESHOLD
+    planner_threshold: float | str = PLANNER_THRESHOLD
+    tool_threshold: float | str = TOOL_THRESHOLD
+    answer_threshold: float | str = ANSWER_THRESHOLD
+    """A score, or until the run starts a percentile of those on record, such as `p85`."""
     prompts: str = ""
     """Folder with the user's own prompt files."""
     returns: Mapping[str, Any] | None = None
     """JSON schema of the answer; None for text."""
 
     def __post_init__(self) -> None:
-        if self.domain not in DOMAINS:
-            raise UserError(f"--domain {self.domain!r} is unknown; there is: {', '.join(DOMAINS)}")
+        check_lists(vars(self))
+        if misfit := first_misfit(type(self), vars(self)):
+            raise UserError(f"the option {misfit} cannot be {getattr(self, misfit)!r}: it is of another type")
+        check_domain(self.domain)
         if not 0 <= self.temperature <= 2:
             raise UserError(f"--temperature must be between 0 and 2, not {self.temperature!r}")
+        if not 0 <= self.seed <= MAX_SEED:
+            raise UserError(f"--seed must be between 0 and {MAX_SEED}, not {self.seed!r}")
         if self.max_effects < 0:
             raise UserError(f"--max-effects must be 0 or more, not {self.max_effects!r}")
+        if self.base_url:
+            check_address(self.base_url)
         self.limits()
+        self._check_strands()
+
+    def _check_strands(self) -> None:
+        if unknown := [name for name in self.without if name not in SWITCHES]:
+            raise UserError(f"unknown switch {unknown[0]!r}; there are: {', '.join(SWITCHES)}")
+        if self.preset and self.preset not in PRESETS:
+            raise UserError(f"--preset {self.preset!r} is unknown; there is: {', '.join(PRESETS)}")
+        for option in THRESHOLDS:
+            if isinstance(threshold := getattr(self, option), str):
+                percent_of(option, threshold)
         self.reflection()
+        self.team_settings(self.without)
+        self.phase_gate(self.without)
+        self.quality_reading()
+        if not is_generation(self.domain):
+            if self.teams > 1:
+                raise UserError(
+                    f"--teams {self.teams} with --domain {TOOLS} is not there yet: a tool task has one team"
+                )
+            return
+        for name in TOOLS_ONLY:
+            if getattr(self, name):
+                flag = name.replace("_", "-")
+                raise UserError(f"--{flag} is for --domain {TOOLS}, not for {self.domain!r}: leave it out")
 
     def check_files(self) -> None:
         """Check what must be there when a run begins; a run that goes on has it on record.
 
         Raises:
-            UserError: an input file or the folder of prompts is not there.
+            UserError: an input file, the domain file or the folder of prompts is not there.
         """
+        if self.domain.endswith(FILE_ENDING) and not Path(self.domain).is_file():
+            raise UserError(f"--domain {self.domain!r}: there is no such file")
         for file in self.files:
             if not Path(file).is_file():
                 raise UserError(f"input file {file!r} does not exist")
         if self.prompts and not Path(self.prompts).is_dir():
-            raise UserError(f"--prompts {self.prompts!r} is no folder")
+            raise UserError(f"--prompts {self.prompts!r} is no folder; name the folder with your own prompts")
+
+    def prompts_folder(self) -> Path | None:
+        """Return the folder with the user's own prompts, or None.
+
+        Raises:
+            UserError: it is not there (any more); Plait's own prompts never stand in for it unasked.
+        """
+        if not self.prompts:
+            return None
+        folder = Path(self.prompts)
+        if not folder.is_dir():
+            raise UserError(
+                f"--prompts {self.prompts!r} is no folder: put it back, or fork the run with other --prompts"
+                " ('' for Plait's own)"
+            )
+        return folder
 
     def limits(self) -> Limits:
         """Return the budget's limits."""
@@ -102,13 +179,13 @@ class Options:
     def reflection(self) -> ReflectionSettings:
         """Return the settings of the reflection strand."""
         return ReflectionSettings(
-            planner=GateSettings(threshold=self.planner_threshold),
-            tool=GateSettings(threshold=self.tool_threshold),
-            answer=GateSettings(threshold=self.answer_threshold, revises=False),
+            planner=GateSettings(threshold=known(self.planner_threshold, PLANNER_THRESHOLD)),
+            tool=GateSettings(threshold=known(self.tool_threshold, TOOL_THRESHOLD)),
+            answer=GateSettings(threshold=known(self.answer_threshold, ANSWER_THRESHOLD), revises=False),
             function_calling=self.function_calling,
             rounds=self.rounds,
             steps=self.steps,
-        ).without(self.without)
+        ).without([name for name in self.without if name in REFLECTION_SWITCHES])
 
     def as_json(self) -> dict[str, Any]:
         """Return the options as they are recorded."""
@@ -125,6 +202,7 @@ class Options:
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(value) - known):
             raise UserError(f"the run has options this version does not know: {', '.join(unknown)}")
+        check_lists(value)
         fitting: dict[str, Any] = {
             name: tuple(item) if name in SEQUENCES else item for name, item in value.items()
         }
@@ -135,23 +213,35 @@ class Options:
         return replace(self, **changes)
 
 
-def anchored(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options, or some of them, with absolute paths, so that they mean the same in any folder."""
-    changed = dict(values)
-    for name in ("files", "tools"):
-        if name in changed:
-            changed[name] = tuple(_absolute(item, always=name == "files") for item in changed[name])
-    for name in ("out", "prompts"):
-        if changed.get(name):
-            changed[name] = _absolute(changed[name], always=True)
-    return changed
+def chosen(said: Mapping[str, Any]) -> Options:
+    """Return the options of a new run: what was said, over what its domain has by default.
+
+    Raises:
+        UserError: an option is invalid.
+    """
+    return Options(**{**defaults_of(said.get("domain", TOOLS), said.get("preset", "")), **said})
+
+
+def check_lists(values: Mapping[str, Any]) -> None:
+    """Refuse a single value where a list is asked for; a text would be read as its letters.
+
+    Raises:
+        UserError: there is one.
+    """
+    for name in SEQUENCES:
+        value = values.get(name)
+        if isinstance(value, str | bytes | PathLike):
+            raise UserError(f"{name} must be a list, not {value!r}: put it into brackets, [{value!r}]")
 
 
 def schema_of_answer(value: Any) -> dict[str, Any]:
     """Return a JSON schema for answers, without references.
 
+    This is the one place where a type or a file becomes the schema of a run's answer. It is recorded
+    with the run and nested into larger schemas, where a reference would lead elsewhere.
+
     Raises:
-        UserError: it is no JSON schema.
+        UserError: it is no JSON schema, or one without an end.
     """
     # A tenth of a second to import, which runs with an answer in words need not pay.
     from jsonschema import Draft202012Validator, SchemaError
@@ -163,10 +253,8 @@ def schema_of_answer(value: Any) -> dict[str, Any]:
         Draft202012Validator.check_schema(dict(schema))
     except SchemaError as error:
         raise UserError(f"the schema of the answer is no JSON schema: {error.message}") from error
-    # It becomes a part of larger schemas, where a reference would lead elsewhere.
+    if reference := self_reference(schema):
+        raise UserError(
+            f"the schema of the answer contains itself ({reference!r}): give each level a type of its own"
+        )
     return inline(schema)
-
-
-def _absolute(name: str, *, always: bool) -> str:
-    is_path = always or ("://" not in name and name.endswith(FILE_ENDINGS))
-    return str(Path(name).expanduser().absolute()) if is_path else name

@@ -1,8 +1,9 @@
 """How a run's steps are answered, done and recorded: the rules of resume.
 
 Knows nothing of databases or threads: rows go to a `Sink`. A step on record answers for equal
-arguments. With other arguments it is done anew, unless the run had effects that may rest on it. An
-effect is on disk as intended before it is done, and never repeated while its result is unknown.
+arguments; one that a fork copied, whichever model is asked. With other arguments it is done anew,
+unless the run had effects that may rest on it. An effect is on disk as intended before it is done, and
+never repeated while its result is unknown.
 """
 
 import asyncio
@@ -30,7 +31,6 @@ from plait.runtime.history import (
 from plait.runtime.store import RecordRow, RunEnd, to_record
 
 Decision = Literal["retry", "assume-done"]
-ASSUMED_RESULT = {"ok": True, "text": "assumed done by the user; its result is not known", "cut": False}
 
 
 class Sink(Protocol):
@@ -85,7 +85,7 @@ class Recorder:
         self._called.add(path)
         try:
             stored, args_hash, parts = stored_arguments(path, args, kind)
-            step = await self._on_record(path, stored, args_hash, kind)
+            step = await self._on_record(path, args, stored, args_hash, kind)
             if step is not None:
                 self.answered += 1
                 return step.result
@@ -158,7 +158,7 @@ class Recorder:
             raise LogError(f"step {path!r}: its result is not JSON ({exc}); it is not recorded") from exc
 
     async def _on_record(
-        self, path: str, args: JSONObject, args_hash: str, kind: StepKind
+        self, path: str, asked: JSONObject, args: JSONObject, args_hash: str, kind: StepKind
     ) -> RecordedStep | None:
         """Find the answer on record, or settle that the step is to be done."""
         self._check()
@@ -166,7 +166,7 @@ class Recorder:
         intent = self.history.intents.get(path)
         if intent is not None:
             return await self._settle(path, intent, args, args_hash)
-        if step is None or step.args_hash == args_hash:
+        if step is None or step.args_hash == args_hash or self.history.copies.answer(path, asked):
             return step
         if self._had_effects or kind == "effect":
             raise self._changed(path)
@@ -197,10 +197,10 @@ class Recorder:
                 path=path,
             )
         event = StepRecorded(
-            step="effect", args=args, args_hash=args_hash, result=ASSUMED_RESULT, seconds=0.0, assumed=True
+            step="effect", args=args, args_hash=args_hash, result=None, seconds=0.0, assumed=True
         )
         await self._record(path, event, [])
-        return RecordedStep(args_hash=args_hash, result=dict(ASSUMED_RESULT), assumed=True)
+        return RecordedStep(args_hash=args_hash, result=None, assumed=True)
 
     async def _intend(self, path: str, args: JSONObject, args_hash: str) -> None:
         event = EffectIntended(args=args, args_hash=args_hash)
@@ -237,7 +237,7 @@ class Recorder:
     def _row(self, path: str, event: Event) -> RecordRow:
         try:
             data = encode(event)
-        except (TypeError, ValueError) as exc:
+        except (TypeError, ValueError, RecursionError) as exc:
             raise LogError(f"the event {event.kind!r} at {path!r} is not JSON ({exc})") from exc
         self.history.sequence += 1
         return RecordRow(

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from plait.errors import PlaitError
 from plait.events import Event, Record, RunFinished, RunResumed, RunStarted, StepRecorded
 from plait.journal import JSON, Journal, JSONObject, StepKind
+from plait.runtime.copies import Copies
 from plait.runtime.history import PASSING_KINDS, RUN_KINDS, comparable_event
 from plait.runtime.journal import ROOT, check_name
 from plait.runtime.recorder import stored_arguments
@@ -38,8 +39,10 @@ class Replay:
         """The options of the run, with those that a resume changed."""
         self.result: Mapping[str, Any] | None = None
         """The object that the run printed; None if it never ended in good order."""
+        self._copies = Copies()
         for record in records:
             self._note(record.event)
+            self._copies.note(record)
 
     def _note(self, event: Event) -> None:
         if isinstance(event, RunStarted):
@@ -73,7 +76,7 @@ class Replay:
                 f"step {path!r} is not on record: the run did not get there, or Plait has changed"
             )
         _, args_hash, _ = stored_arguments(path, args, kind)
-        if args_hash != step.args_hash:
+        if args_hash != step.args_hash and not self._copies.answer(path, args):
             raise ReplayMiss(f"step {path!r} is on record with another prompt or other arguments")
         return step.result
 
@@ -106,5 +109,6 @@ class Replay:
         child._path = path
         child._steps = self._steps
         child._events = self._events
+        child._copies = self._copies
         child._numbers = self._numbers
         return child

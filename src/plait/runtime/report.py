@@ -5,20 +5,22 @@ Knows nothing of how a task is solved: what the strands know comes in as a bare 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Literal
 
+from plait.errors import LogError
 from plait.events import (
-    FeedbackGiven,
     Gated,
     PlanMade,
     Record,
+    RoundFinished,
     RoundStarted,
     RunFinished,
     RunResumed,
     RunStarted,
     SubtaskFinished,
 )
-from plait.models.ledger import usage_of, wall_seconds
+from plait.models.ledger import round_of, usage_of
+from plait.runtime.teams_telling import latest, tell_teams
 from plait.task import GateCounts, PlanItem, ReflectionReport, Result, Usage
 
 ROLES = ("planner", "tool", "answer")
@@ -34,20 +36,26 @@ NO_EXPERIENCE: Mapping[str, Any] = {
 
 def report(records: Sequence[Record], result: Result) -> Result:
     """Complete `result` (status, answer, score, message) with all that the records tell."""
-    plan = plan_items(records)
+    last = current(records)
+    plan = plan_items(last)
     return replace(
         result,
-        usage=replace(usage_of(records), seconds=wall_seconds(own_records(records))),
+        usage=usage_of(records),
+        teams=tuple(team_items(last)),
         plan=plan,
-        reflection=reflection_report(records),
+        reflection=reflection_report(last),
         experience={**NO_EXPERIENCE, "subgoals": len(plan)},
     )
 
 
-def own_records(records: Sequence[Record]) -> list[Record]:
-    """Return what the run itself did: not what a fork copied, and not feedback that came later."""
-    begun = next((record.at for record in records if isinstance(record.event, RunStarted)), 0.0)
-    return [r for r in records if r.at >= begun and not isinstance(r.event, FeedbackGiven)]
+def current(records: Sequence[Record]) -> list[Record]:
+    """Return what holds in the end: of each path the last revision, and no round after the one that passed.
+
+    A run that was taken up again with a changed prompt or model goes another way than it went before.
+    """
+    last = latest(records)
+    passed = [r.event.round for r in last if isinstance(r.event, RoundFinished) and r.event.passed]
+    return [r for r in last if not passed or (round_of(r.path) or 0) <= passed[-1]]
 
 
 def until_end(records: Sequence[Record]) -> list[Record]:
@@ -72,27 +80,31 @@ def options_on_record(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def plan_items(records: Sequence[Record]) -> list[PlanItem]:
-    """Return the subtasks of the last plan and how each ended."""
-    items: dict[str, PlanItem] = {}
-    for event in (record.event for record in records):
-        if isinstance(event, PlanMade):
-            items = {
-                subtask["id"]: PlanItem(
-                    id=subtask["id"],
-                    goal=subtask["goal"],
-                    status="todo",
-                    executor="react",
-                    depends_on=tuple(subtask["depends_on"]),
-                )
-                for subtask in event.subtasks
-            }
-        elif isinstance(event, SubtaskFinished) and event.id in items:
-            items[event.id] = replace(items[event.id], status=event.status)
-    return list(items.values())
+    """Return the subtasks of the last plan and how each ended; takes what holds in the end."""
+    made = [(r.path, r.event) for r in records if isinstance(r.event, PlanMade)]
+    if not made:
+        return []
+    path, plan = made[-1]
+    # By place, not by order: what was on record before a plan was made anew may belong to it all the same.
+    ended: dict[str, Literal["succeeded", "failed", "skipped"]] = {
+        record.event.id: record.event.status
+        for record in records
+        if isinstance(record.event, SubtaskFinished) and round_of(record.path) == round_of(path)
+    }
+    return [
+        PlanItem(
+            id=subtask["id"],
+            goal=subtask["goal"],
+            status=ended.get(subtask["id"], "todo"),
+            executor="react",
+            depends_on=tuple(subtask["depends_on"]),
+        )
+        for subtask in plan.subtasks
+    ]
 
 
 def reflection_report(records: Sequence[Record]) -> ReflectionReport:
-    """Return rounds, revisions and how the replies of each role fared at their gate."""
+    """Return rounds, revisions and how the replies of each role fared at their gate; takes what holds."""
     gates: dict[str, GateCounts] = {role: GateCounts() for role in ROLES}
     revisions = rounds = 0
     for event in (record.event for record in records):
@@ -109,6 +121,23 @@ def reflection_report(records: Sequence[Record]) -> ReflectionReport:
     return ReflectionReport(rounds=rounds, revisions=revisions, gates=gates)
 
 
+def team_items(records: Sequence[Record]) -> list[Mapping[str, Any]]:
+    """Return each team with its temperature, the phases it came through, how good its own work was, and
+    whether that was pruned."""
+    story = tell_teams(records)
+    return [
+        {
+            "name": team.name,
+            "temperature": team.temperature,
+            "phases": [each.phase for each in team.dialogues if each.finished is not None],
+            "quality": team.quality,
+            "pruned": team.pruned,
+            "dropped": team.dropped.reason if team.dropped else "",
+        }
+        for team in (story.teams if story else ())
+    ]
+
+
 def result_json(result: Result) -> Mapping[str, Any]:
     """Return the object that `--json` prints."""
     value = asdict(result)
@@ -118,7 +147,18 @@ def result_json(result: Result) -> Mapping[str, Any]:
 
 
 def result_from_json(value: Mapping[str, Any]) -> Result:
-    """Return the result that `result_json` gave."""
+    """Return the result that `result_json` gave.
+
+    Raises:
+        LogError: it is none.
+    """
+    try:
+        return _result(value)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise LogError(f"the run log holds a result that cannot be read: {str(value)[:80]!r}") from error
+
+
+def _result(value: Mapping[str, Any]) -> Result:
     reflection: Mapping[str, Any] = value["reflection"]
     gates = {role: GateCounts(**counts) for role, counts in reflection["gates"].items()}
     fields: dict[str, Any] = {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 from plait.errors import LogError, UserError
 from plait.events import Record
 from plait.runtime.codec import decode
+from plait.runtime.shapes import first_misfit
 from plait.runtime.tables import tables
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class RunEnd:
     seconds: float
 
 
+STEP_KINDS = ("step_recorded", "effect_intended")
+"""Events of which a run consists: what was asked, done or about to be."""
 RUNNING = "running"
 """Status of a run that has not ended in good order; its process may be gone."""
 
@@ -84,8 +87,11 @@ def to_record(row: RecordRow) -> Record:
     """Read a row as a record.
 
     Raises:
-        LogError: the event in it cannot be read.
+        LogError: it, or the event in it, cannot be read.
     """
+    if misfit := first_misfit(RecordRow, row):
+        place = f"run {row['run_id']!r}: the {misfit} of record {row['sequence']!r}"
+        raise LogError(f"{place} cannot be read: {row[misfit]!r}")
     return Record(
         run_id=row["run_id"],
         sequence=row["sequence"],
@@ -103,19 +109,12 @@ def insert_runs(connection: "Connection", runs: Sequence[RunRow]) -> None:
         connection.execute(tables().runs.insert(), [vars(run) for run in runs])
 
 
-def claim_run(connection: "Connection", run_id: str, *, owner: str, now: float) -> RunRow:
-    """Take a run over: its epoch rises, and whoever wrote to it before cannot any more.
-
-    Raises:
-        UserError: there is no such run.
-    """
+def claim_run(connection: "Connection", run: RunRow, *, owner: str, now: float) -> RunRow:
+    """Take a run over: its epoch rises, and whoever wrote to it before cannot any more."""
     runs = tables().runs
-    run = select_run(connection, run_id, lock=True)
-    if run is None:
-        raise unknown_run(connection, run_id)
     seconds = run.seconds if run.status != RUNNING else run.seconds + worked(connection, run)
     claimed = RunRow(
-        run_id=run_id,
+        run_id=run.run_id,
         created=run.created,
         epoch=run.epoch + 1,
         status=RUNNING,
@@ -124,8 +123,28 @@ def claim_run(connection: "Connection", run_id: str, *, owner: str, now: float) 
         claimed=now,
         seconds=seconds,
     )
-    connection.execute(runs.update().where(runs.c.run_id == run_id), vars(claimed))
+    connection.execute(runs.update().where(runs.c.run_id == run.run_id), vars(claimed))
     return claimed
+
+
+def withdraw_claim(connection: "Connection", before: RunRow, epoch: int) -> None:
+    """Undo a claim since which no step was recorded: the run is as it was, but for its epoch.
+
+    Args:
+        connection: of an open transaction.
+        before: the run as it was before the claim.
+        epoch: what the claim made of the epoch.
+    """
+    from sqlalchemy import func, select
+
+    runs, records = tables().runs, tables().records
+    since = (records.c.run_id == before.run_id, records.c.epoch == epoch)
+    steps = select(func.count()).where(*since, records.c.kind.in_(STEP_KINDS))
+    if connection.execute(steps).scalar_one():
+        return
+    connection.execute(records.delete().where(*since))
+    query = runs.update().where(runs.c.run_id == before.run_id, runs.c.epoch == epoch)
+    connection.execute(query, {**vars(before), "epoch": epoch})
 
 
 def worked(connection: "Connection", run: RunRow) -> float:
@@ -134,8 +153,9 @@ def worked(connection: "Connection", run: RunRow) -> float:
 
     records = tables().records
     query = select(func.max(records.c.at)).where(records.c.run_id == run.run_id)
-    last = connection.execute(query).scalar()
-    return max(0.0, float(last or run.claimed) - run.claimed)
+    last: object = connection.execute(query).scalar()
+    # In a damaged database it may be a text.
+    return max(0.0, last - run.claimed) if isinstance(last, float | int) else 0.0
 
 
 def select_run(connection: "Connection", run_id: str, *, lock: bool = False) -> RunRow | None:
@@ -201,10 +221,29 @@ def insert_records(connection: "Connection", rows: Sequence[RecordRow]) -> None:
         connection.execute(_statements().insert_records, cast("Sequence[Mapping[str, Any]]", rows))
 
 
+def has_record(connection: "Connection", row: RecordRow) -> bool:
+    """Whether a record is there, written by the same process."""
+    from sqlalchemy import select
+
+    records = tables().records
+    query = select(records.c.epoch).where(
+        records.c.run_id == row["run_id"], records.c.sequence == row["sequence"]
+    )
+    return connection.execute(query).scalar() == row["epoch"]
+
+
 def select_records(connection: "Connection", run_id: str) -> list[RecordRow]:
     """Read all records of a run in their order."""
     records = tables().records
     query = records.select().where(records.c.run_id == run_id).order_by(records.c.sequence)
+    return [cast("RecordRow", dict(row)) for row in connection.execute(query).mappings()]
+
+
+def select_kinds(connection: "Connection", kinds: Collection[str]) -> list[RecordRow]:
+    """Read the records of some kinds of all runs, run by run in their order."""
+    records = tables().records
+    query = records.select().where(records.c.kind.in_(kinds))
+    query = query.order_by(records.c.run_id, records.c.sequence)
     return [cast("RecordRow", dict(row)) for row in connection.execute(query).mappings()]
 
 

@@ -64,8 +64,10 @@ Job: TypeAlias = Append | Work
 class Writer:
     """The one thread that uses the database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, on_reconnect: Callable[[], None]) -> None:
+        """Begin to write; `on_reconnect` is called in this thread when a connection was lost."""
         self._database = database
+        self._on_reconnect = on_reconnect
         self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._failed: dict[tuple[str, int], LogError] = {}
         self._connection: Connection | None = None
@@ -127,17 +129,24 @@ class Writer:
             with suppress(queue.Empty):
                 jobs.append(self._queue.get(timeout=left))
 
-    def _commit(self, jobs: list[Job], settled: list[tuple[Append, Outcome]]) -> None:
-        """Commit jobs together; if that fails, one by one, so that each bears its own error."""
+    def _commit(self, jobs: list[Job], settled: list[tuple[Append, Outcome]], *, again: bool = False) -> None:
+        """Commit jobs together, once more on a new connection where it was lost.
+
+        If that fails, commit them one by one, so that each bears its own error.
+        """
         if not jobs:
             return
         try:
             with self._database.translated():
-                outcomes = self._transaction(jobs)
+                outcomes = self._transaction(jobs, again=again)
         except Exception as exc:
+            lost = self._database.lost(exc)
+            if lost and not again:
+                self._commit(jobs, settled, again=True)
+                return
             if len(jobs) > 1:
                 for job in jobs:
-                    self._commit([job], settled)
+                    self._commit([job], settled, again=again)
                 return
             outcomes = [(jobs[0], exc, None)]
         for job, error, value in outcomes:
@@ -151,7 +160,7 @@ class Writer:
             else:
                 job.future.set_result(value)
 
-    def _transaction(self, jobs: list[Job]) -> list[tuple[Job, Outcome, Any]]:
+    def _transaction(self, jobs: list[Job], *, again: bool) -> list[tuple[Job, Outcome, Any]]:
         connection = self._connect()
         writes = any(isinstance(job, Append) or job.writes for job in jobs)
         durable = any(job.durable for job in jobs)
@@ -162,14 +171,23 @@ class Writer:
                 if isinstance(job, Append):
                     waiting.append(job)
                     continue
-                outcomes += self._append_all(connection, waiting)
+                outcomes += self._append_all(connection, waiting, again=again)
                 waiting = []
                 outcomes.append(self._do(connection, job, alone=len(jobs) == 1))
-            outcomes += self._append_all(connection, waiting)
+            outcomes += self._append_all(connection, waiting, again=again)
         return outcomes
 
-    def _append_all(self, connection: "Connection", jobs: list[Append]) -> list[tuple[Job, Outcome, Any]]:
-        """Insert the rows of all jobs whose process still owns its run."""
+    def _append_all(
+        self, connection: "Connection", jobs: list[Append], *, again: bool
+    ) -> list[tuple[Job, Outcome, Any]]:
+        """Insert the rows of all jobs whose process still owns its run.
+
+        `again`: the connection was lost, and nobody knows whether before or after the commit.
+        """
+        if again:
+            done = [job for job in jobs if job.rows and store.has_record(connection, job.rows[-1])]
+            jobs = [job for job in jobs if job not in done]
+            return [*((job, None, None) for job in done), *self._append_all(connection, jobs, again=False)]
         if not jobs:
             return []
         owned = store.epochs(connection, {job.run_id for job in jobs})
@@ -202,8 +220,8 @@ class Writer:
         try:
             return job, None, job.function(connection)
         except PlaitError as exc:
-            if alone:
-                raise  # Rolls back whatever the function wrote before.
+            if alone or job.writes:
+                raise  # Rolls back whatever the function wrote before; the others are then done again.
             return job, exc, None
 
     def _remember_failure(self, job: Append, error: Outcome) -> None:
@@ -215,6 +233,8 @@ class Writer:
     def _connect(self) -> "Connection":
         if self._connection is not None and self._connection.invalidated:
             self._disconnect()
+            self._connection = self._database.engine.connect()
+            self._on_reconnect()
         if self._connection is None:
             self._connection = self._database.engine.connect()
         return self._connection
@@ -242,5 +262,8 @@ def _call_all(jobs: list[tuple[Append, Outcome]]) -> None:
 
 
 async def result_of(future: "Future[T]") -> T:
-    """Await what a queued function returns."""
-    return await asyncio.wrap_future(future)
+    """Await what a queued function returns.
+
+    Who stops waiting does not keep it from being run, nor others from learning what came of it.
+    """
+    return await asyncio.shield(asyncio.wrap_future(future))

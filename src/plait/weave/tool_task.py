@@ -1,0 +1,83 @@
+"""A tool task: the crew of reflection plans, acts and answers, in rounds.
+
+Knows nothing of teams.
+"""
+
+from plait.agents.agent import Agent
+from plait.errors import UserError
+from plait.journal import Journal
+from plait.reflection.crew import Crew
+from plait.reflection.rounds import Progress, solve_in_rounds
+from plait.reflection.tool_agent import DONE
+from plait.reflection.wording import Wording
+from plait.task import Status, Task
+from plait.weave.workshop import Outcome, Workshop
+
+
+class ToolTask:
+    """One tool task under way."""
+
+    def __init__(self, task: Task, workshop: Workshop) -> None:
+        """Put the crew together.
+
+        Raises:
+            UserError: a tool has a name that is taken.
+        """
+        self._crew = _crew(task, workshop)
+        self._progress = Progress()
+
+    async def run(self, journal: Journal) -> None:
+        """Solve the task in rounds.
+
+        Raises:
+            BudgetExhausted: a limit is reached; `outcome` has the best so far.
+            NeedsDecision, ModelError: as `run_task`.
+        """
+        await solve_in_rounds(journal, self._crew, self._progress)
+
+    def outcome(self, *, exhausted: str = "") -> Outcome:
+        """Return how it ended; `exhausted` says which limit ended it."""
+        progress = self._progress
+        status: Status = "budget_exhausted" if exhausted else "succeeded" if progress.passed else "failed"
+        message = exhausted or ("" if progress.passed else _why(progress))
+        return Outcome(status=status, message=message, answer=progress.answer, score=progress.score)
+
+
+def _crew(task: Task, workshop: Workshop) -> Crew:
+    if any(tool.name == DONE.name for tool in workshop.tools):
+        raise UserError(f"a tool is called {DONE.name!r}, which is how an agent ends a subtask: rename it")
+
+    def agent(role: str) -> Agent:
+        return Agent(
+            role=role,
+            strand="reflection",
+            model=workshop.model,
+            budget=workshop.budget,
+            settings=workshop.settings,
+        )
+
+    return Crew(
+        task=task.text,
+        notes=workshop.notes,
+        tools=workshop.tools,
+        embedder=workshop.embedder,
+        executor=workshop.executor,
+        planner=agent("planner"),
+        tool=agent("tool"),
+        answer=agent("answer"),
+        settings=workshop.reflection,
+        wording=Wording(workshop.prompts),
+        returns=task.returns,
+        check=workshop.check,
+    )
+
+
+def _why(progress: Progress) -> str:
+    trajectory = progress.trajectory
+    if trajectory is None:
+        return f"no usable plan in {progress.rounds} rounds"
+    for run in trajectory.runs.values():
+        if run.status == "failed":
+            return f"subtask {run.subtask.id} failed: {run.result}"
+    weakness = f": {progress.weakness}" if progress.weakness else ""
+    return f"no answer passed in {progress.rounds} rounds{weakness}"
