@@ -1,0 +1,168 @@
+"""Trials: each task once, judged by its tables, a line for each, and the figures of all."""
+
+import json
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+from tests.support import shelf
+
+from plait.bench.trial import OFFICE, Trial, read_trials, run_trials, summary
+from plait.bench.workbench import WorkbenchTask
+from plait.errors import ModelError, UserError
+from plait.models.protocol import LanguageModel, Reply, TokenUsage
+from plait.models.scripted import ScriptedModel
+from plait.runtime.log import RunLog
+from plait.runtime.options import Options
+
+OPTIONS = Options(tools=(OFFICE,), yes=True)
+USAGE = TokenUsage(input_tokens=100, cached_input_tokens=60, output_tokens=10)
+RIGHT = 'calendar.delete_event(event_id="00000256")'
+WRONG = 'calendar.delete_event(event_id="00000257")'
+DONE = 'done(result="It is deleted.")'
+DELETE = WorkbenchTask(
+    query="Delete my first meeting on December 13",
+    gold=['calendar.delete_event.func(event_id="00000256")'],
+    template="",
+    domains=["calendar"],
+    file="calendar.csv",
+    index=0,
+)
+LEAVE = replace(DELETE, query="Delete my meetings on the moon", gold=[], index=1)
+
+
+@pytest.fixture(autouse=True)
+def _no_power_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare the waiting for the disk: what survives a power cut is not looked at here."""
+
+    def leave(descriptor: int) -> None:
+        return None
+
+    monkeypatch.setattr(os, "fsync", leave)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "trials.jsonl"
+
+
+def lines_of(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").splitlines()
+
+
+def saying(*texts: str) -> ScriptedModel:
+    return ScriptedModel([Reply(text=text, usage=USAGE) for text in texts])
+
+
+async def trials(
+    file: Path,
+    model: LanguageModel,
+    *tasks: tuple[int, WorkbenchTask],
+    method: str = "react",
+    options: Options = OPTIONS,
+) -> tuple[list[Trial], list[Trial]]:
+    """Return all trials of the file, and those that were told as new."""
+    told: list[Trial] = []
+    return await run_trials(tasks, method, model, options, file, told.append), told
+
+
+async def test_a_solved_task_is_right_counted_and_a_line_of_the_file(file: Path) -> None:
+    async with saying(RIGHT, DONE) as model:
+        done, told = await trials(file, model, (7, DELETE))
+    [trial] = done
+    assert told == done == read_trials(file)
+    assert [json.loads(line) for line in lines_of(file)] == [asdict(trial)]
+    assert (trial.index, trial.query, trial.status) == (7, DELETE.query, "succeeded")
+    assert (trial.right, trial.side_effects, trial.gold_changes) == (True, False, True)
+    assert (trial.model_calls, trial.tool_calls) == (2, 1)
+    assert (trial.input_tokens, trial.cached_input_tokens, trial.output_tokens) == (200, 120, 20)
+    log = RunLog.open()
+    assert [run.run_id for run in log.runs()] == [trial.run_id]
+    await log.close()
+
+
+async def test_a_task_with_a_line_is_not_run_again(file: Path) -> None:
+    async with saying(RIGHT, DONE) as model:
+        before, _ = await trials(file, model, (7, DELETE))
+    async with saying(DONE) as model:
+        done, told = await trials(file, model, (7, DELETE), (21, LEAVE))
+    assert [trial.index for trial in done] == [7, 21]
+    assert (done[:1], done[1:]) == (before, told)
+    assert read_trials(file) == done
+
+
+async def test_who_changes_something_else_has_side_effects(file: Path) -> None:
+    async with saying(WRONG, DONE) as model:
+        [trial], _ = await trials(file, model, (0, DELETE))
+    assert (trial.status, trial.right, trial.side_effects) == ("succeeded", False, True)
+
+
+async def test_where_nothing_is_to_be_done_doing_nothing_is_right(file: Path) -> None:
+    async with saying(DONE) as model:
+        [trial], _ = await trials(file, model, (0, LEAVE))
+    assert (trial.right, trial.side_effects, trial.gold_changes) == (True, False, False)
+
+
+@pytest.mark.parametrize("method", ["react", "plait"])
+async def test_an_error_is_never_right_and_ends_its_own_task_only(file: Path, method: str) -> None:
+    async with ScriptedModel([ModelError("it broke"), ModelError("again")]) as model:
+        done, _ = await trials(file, model, (0, LEAVE), (1, LEAVE), method=method)
+    assert [trial.status for trial in done] == ["error: it broke", "error: again"]
+    assert [trial.right for trial in done] == [False, False]
+
+
+@pytest.mark.parametrize("method", ["react", "plait"])
+async def test_options_that_cannot_be_used_end_all_and_cost_no_task_its_turn(file: Path, method: str) -> None:
+    nowhere = replace(OPTIONS, tools=("no.such.module",))
+    async with saying() as model:
+        with pytest.raises(UserError, match=r"no\.such\.module"):
+            await trials(file, model, (0, LEAVE), (1, LEAVE), method=method, options=nowhere)
+    assert read_trials(file) == []
+
+
+async def test_plait_solves_tasks_as_its_command_does(file: Path) -> None:
+    async with saying("1. Delete the first meeting\n# critique: As asked.\n# score: 10") as model:
+        options = replace(OPTIONS, tools=(shelf.SOURCE,), max_calls=1)
+        [trial], _ = await trials(file, model, (0, DELETE), method="plait", options=options)
+    assert (trial.status, trial.right, trial.side_effects) == ("budget_exhausted", False, False)
+    assert (trial.model_calls, trial.tool_calls) == (1, 0)
+
+
+def test_the_figures_of_a_method_add_up() -> None:
+    one = Trial(
+        index=0,
+        query="",
+        run_id="r",
+        right=True,
+        side_effects=False,
+        gold_changes=True,
+        status="succeeded",
+        model_calls=2,
+        tool_calls=1,
+        input_tokens=10,
+        cached_input_tokens=5,
+        output_tokens=3,
+        seconds=1.0,
+    )
+    wrong = replace(one, right=False, side_effects=True, seconds=2.0)
+    error = replace(one, right=False, gold_changes=False, status="error: no", seconds=10.4)
+    assert summary([one, wrong, error]) == {
+        "tasks": 3,
+        "right": 1,
+        "right_with_gold_actions": "1 of 2",
+        "side_effects": 1,
+        "errors": 1,
+        "model_calls": 6,
+        "tool_calls": 3,
+        "input_tokens": 30,
+        "cached_input_tokens": 15,
+        "output_tokens": 9,
+        "seconds": 13,
+        "median_seconds": 2.0,
+    }
+    assert summary([])["median_seconds"] == 0
+
+
+def test_without_a_file_there_are_no_trials(file: Path) -> None:
+    assert read_trials(file) == []
