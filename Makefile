@@ -20,7 +20,7 @@ demo: setup
 test: check unit embedded
 
 unit: setup
-	$(PY) -m pytest
+	$(PY) -m pytest --numprocesses auto --dist worksteal
 
 # Real weights (1.1 GB, downloaded once) and a real engine.
 embedded: setup
@@ -42,7 +42,7 @@ docs: setup
 	.venv/bin/zensical build --clean --strict
 
 bench: setup
-	@for file in benchmarks/[!_]*.py; do echo "== $$file"; $(PY) "$$file" || exit 1; done
+	@for file in benchmarks/[!_]*.py; do echo "== $$file"; $(PY) -m "benchmarks.$$(basename "$$file" .py)" || exit 1; done
 
 # Exact versions of everything, for every platform; no address, hash or path of the machine that made it.
 lock: setup
