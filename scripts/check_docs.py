@@ -12,7 +12,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import typer
 from typer.cli import get_docs_for_click
@@ -20,6 +20,7 @@ from typer.core import TyperGroup
 
 from plait.cli.app import plait_command
 from plait.cli.lazy import LazyCommand
+from plait.events import Event, Record
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -65,9 +66,14 @@ def cli_reference() -> str:
 
 def events_reference() -> str:
     """Return the page that describes every event."""
-    source = (ROOT / "src" / "plait" / "events.py").read_text(encoding="utf-8")
-    classes = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
-    return EVENTS_TOP + "\n".join(_event(node) for node in classes)
+    nodes = {
+        node.name: node
+        for module in (ROOT / "src" / "plait" / "events").glob("*.py")
+        for node in ast.parse(module.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    }
+    classes = [*get_args(Event), Record]
+    return EVENTS_TOP + "\n".join(_event(nodes[each.__name__]) for each in classes)
 
 
 def _event(node: ast.ClassDef) -> str:

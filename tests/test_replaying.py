@@ -9,8 +9,9 @@ from tests.support import notebook
 
 from plait.errors import PlaitError, UserError
 from plait.events import Record, RunFinished, StepRecorded
+from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import FunctionModel
-from plait.outfit import Hands
+from plait.outfit.hands import Hands
 from plait.replaying import canonical, replay
 from plait.runner import start
 from plait.runtime.log import RunLog
@@ -35,6 +36,21 @@ async def solved(log: RunLog) -> tuple[str, list[Record]]:
     replayed = await replay(result.run_id, records)
     assert canonical(replayed) == canonical(result_json(result))
     return result.run_id, records
+
+
+async def test_a_result_that_is_not_unicode_is_compared_all_the_same():
+    assert canonical({"b": "caf\udce9", "a": 1}) == canonical({"a": 1, "b": "caf\udce9"})
+    assert canonical({"b": "caf\udce9"}) != canonical({"b": "caf?"})
+
+
+@pytest.mark.parametrize("takes_grammar", [True, False])
+async def test_what_a_model_takes_is_told_from_its_records(log: RunLog, takes_grammar: bool):
+    model = FunctionModel(lambda _: "no call at all", takes_grammar=takes_grammar)
+    lent = Hands(model=model, embedder=HashEmbedder(), log=log)
+    result = await start("find a mail", Options(tools=("plait.tools.office",)), lent)
+    assert result.status == "failed"
+    replayed = await replay(result.run_id, log.records(result.run_id))
+    assert canonical(replayed) == canonical(result_json(result))
 
 
 async def test_a_changed_result_is_found_out(log: RunLog):

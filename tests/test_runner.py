@@ -2,7 +2,9 @@
 
 import asyncio
 import shutil
+import sys
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,15 @@ from plait.errors import ModelError, UserError
 from plait.events import EffectIntended, RunFinished
 from plait.models.paths import runs_folder
 from plait.models.protocol import Request
-from plait.models.scripted import FunctionModel
-from plait.outfit import Hands
-from plait.runner import resume, start
+from plait.models.scripted import FunctionModel, prompt
+from plait.outfit.hands import Hands
+from plait.replaying import canonical, replay
+from plait.runner import fork, resume, start
 from plait.runtime.log import RunLog
-from plait.runtime.options import Options, anchored
+from plait.runtime.options import Options
+from plait.runtime.places import anchored
+from plait.runtime.report import result_json
+from plait.tools.executor import UNKNOWN_RESULT
 from plait.tools.functions import tool
 
 YES = Options(yes=True)
@@ -129,8 +135,11 @@ async def test_an_effect_in_doubt_ends_as_a_result_and_is_settled(done: bool, lo
     result = await resume(run_id, hands(log))
     assert result.status == "needs_decision"
     assert "effect in doubt" in result.message
-    result = await resume(run_id, hands(log), decision="assume-done" if done else "retry")
+    model = FunctionModel(notebook.answer)
+    lent = replace(hands(log), model=model)
+    result = await resume(run_id, lent, decision="assume-done" if done else "retry")
     assert result.answer == notebook.ANSWER
+    assert done == any(UNKNOWN_RESULT in prompt(request) for request in model.requests)
     assert notebook.lines(written) == list(notebook.WRITES)
 
 
@@ -171,7 +180,88 @@ def test_only_paths_are_made_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path:
         "seed": 1,
         "out": "",
         "files": (str(tmp_path / "f"),),
+        "tools_folder": str(tmp_path),
     }
+    assert anchored({"check": "make", "check_folder": "/there"})["check_folder"] == "/there"
+    assert anchored({"tools": ["a.py"], "check": "make"})["check_folder"] == str(tmp_path)
+    assert "tools_folder" not in anchored({"tools": ["a.py"], "check": "make"})
+
+
+async def test_a_check_and_modules_of_tools_are_those_of_where_the_run_began(
+    tmp_path: Path, log: RunLog, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "here").mkdir()
+    shutil.copy(notebook.SOURCE, tmp_path / "here" / "my_tools.py")
+    (tmp_path / "here" / "right").touch()
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "my_tools.py").write_text("raise RuntimeError('the wrong one')")
+    lent = Hands(model=FunctionModel(notebook.answer), log=log)
+    monkeypatch.chdir(tmp_path / "here")
+    options = Options(tools=("my_tools",), yes=True, max_calls=3, rounds=1, check="test -e right")
+    first = await start(notebook.TASK, options, lent)
+    assert first.status == "budget_exhausted"
+    monkeypatch.delitem(sys.modules, "my_tools")
+    monkeypatch.chdir(tmp_path / "there")
+    result = await resume(first.run_id, lent, changes={"max_calls": 99})
+    assert (result.status, result.answer) == ("succeeded", notebook.ANSWER)
+    forked = await fork(first.run_id, "round-1", {"check": "test ! -e right", "max_calls": 99}, lent)
+    assert forked.status == "succeeded"
+
+
+async def test_a_module_of_tools_that_broke_meanwhile(
+    tmp_path: Path, log: RunLog, monkeypatch: pytest.MonkeyPatch
+):
+    shutil.copy(notebook.SOURCE, tmp_path / "my_tools.py")
+    lent = Hands(model=FunctionModel(notebook.answer), log=log)
+    monkeypatch.chdir(tmp_path)
+    first = await start(notebook.TASK, Options(tools=("my_tools",), max_calls=3), lent)
+    monkeypatch.delitem(sys.modules, "my_tools")
+    (tmp_path / "my_tools.py").write_text("import no_such_thing")
+    monkeypatch.chdir(tmp_path.parent)
+    with pytest.raises(
+        UserError, match=r"my_tools: cannot be imported from .*No module named 'no_such_thing'"
+    ):
+        await resume(first.run_id, lent, changes={"max_calls": 99})
+
+
+@pytest.mark.parametrize(
+    ("change", "model"), [({"temperature": 0.7}, "m"), ({"seed": 5}, "m"), ({}, "other"), ({}, "m")]
+)
+@pytest.mark.parametrize(("place", "asked"), [("round-1/answer", 1), ("round-1/subtask-1", 10)])
+async def test_a_fork_may_go_on_with_another_model_or_seed(
+    log: RunLog, change: dict[str, Any], model: str, place: str, asked: int
+):
+    def named(name: str) -> FunctionModel:
+        return FunctionModel(notebook.answer, name=name, takes_grammar=name == "m")
+
+    first = await start(notebook.TASK, YES, Hands(tools=FUNCTIONS, model=named("m"), log=log))
+    other = named(model)
+    result = await fork(first.run_id, place, change, Hands(tools=FUNCTIONS, model=other, log=log))
+    assert (result.status, len(other.requests)) == ("succeeded", asked)
+    replayed = await replay(result.run_id, log.records(result.run_id))
+    assert canonical(replayed) == canonical(result_json(result))
+
+
+@pytest.mark.parametrize(
+    ("more", "changes", "line"),
+    [
+        ({"tools": (), "model": None}, {"base_url": "nonsense", "model": "m"}, "is no HTTP address"),
+        ({"tools": (), "model": None}, {"model": "nobody"}, "names no provider"),
+        ({"tools": ()}, {}, "tools that are not there now"),
+    ],
+)
+async def test_a_refused_resume_leaves_the_run_as_it_was(
+    log: RunLog, more: dict[str, Any], changes: dict[str, Any], line: str
+):
+    first = await start(notebook.TASK, Options(yes=True, max_calls=4), hands(log))
+    before, listed = log.records(first.run_id), log.runs()
+    with pytest.raises(UserError, match=line):
+        await resume(first.run_id, replace(hands(log), **more), changes={"max_calls": 99, **changes})
+    assert (log.records(first.run_id), log.runs()) == (before, listed)
+    result = await resume(first.run_id, hands(log), changes={"max_calls": 99})
+    assert result.answer == notebook.ANSWER
+    replayed = await replay(result.run_id, log.records(result.run_id))
+    assert canonical(replayed) == canonical(result_json(result))
 
 
 async def test_a_budget_counts_what_earlier_processes_used(log: RunLog):

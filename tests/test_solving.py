@@ -18,7 +18,7 @@ from plait.events import Record, RunFinished, RunStarted
 from plait.models.protocol import Request
 from plait.models.scripted import FunctionModel
 from plait.runtime.log import RunLog
-from plait.runtime.options import Options
+from plait.runtime.options import NOTED, Options
 from plait.solving import LimitOptions, SolveOptions
 
 TOOLS = [notebook.write_line, notebook.read_page]
@@ -196,6 +196,14 @@ async def test_the_synchronous_twins_inside_a_loop():
         plait.solve_sync(notebook.TASK)
 
 
+@pytest.mark.parametrize("option", ["allow", "deny", "files", "tools", "without"])
+async def test_a_text_is_no_list_of_letters(log: RunLog, option: str):
+    given: dict[str, Any] = {option: "cal*"}
+    with pytest.raises(UserError, match=rf"{option} must be a list, not 'cal\*'"):
+        await plait.solve(notebook.TASK, model=good(), log=log, **given)
+    assert log.runs() == []
+
+
 async def test_an_unknown_option_is_refused(log: RunLog):
     with pytest.raises(UserError, match="there is no option 'max_call'"):
         await plait.solve(notebook.TASK, max_call=3, log=log)  # pyright: ignore[reportCallIssue]
@@ -208,8 +216,8 @@ async def test_named_sources_are_not_given_again(log: RunLog):
 
 def test_every_option_is_a_keyword():
     known = {field.name for field in fields(Options)}
-    lent = {"on_event", "approve", "log"}
-    assert SolveOptions.__optional_keys__ == known - {"tools", "returns"} | lent
+    lent = {"on_event", "approve", "embedder", "log"}
+    assert SolveOptions.__optional_keys__ == known - {"tools", "returns", *NOTED} | lent
     assert LimitOptions.__optional_keys__ < SolveOptions.__optional_keys__
 
 

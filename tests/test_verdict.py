@@ -1,10 +1,14 @@
 """The user's own oracle: a command whose exit status is the verdict."""
 
+import asyncio
+import resource
 from pathlib import Path
 
 import pytest
+from tests.support.processes import until_gone, until_there
 
 from plait import verdict
+from plait.errors import UserError
 from plait.verdict import OUTPUT_CHARACTERS, Verdict, command_check
 
 
@@ -53,3 +57,46 @@ async def test_a_command_that_takes_too_long_is_killed_whole_and_says_wrong(tmp_
     said = await check("")
     assert not said.right
     assert "no verdict" in said.output
+
+
+@pytest.mark.parametrize("command", ["yes", "cat /dev/zero", "yes & yes"])
+async def test_a_command_that_never_stops_printing_is_killed_and_holds_no_memory(
+    command: str, tmp_path: Path
+) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    said = await verdict.command_check(command, tmp_path, timeout_seconds=0.3)("")
+    assert "no verdict" in said.output
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
+
+
+async def test_a_cancelled_check_that_prints_is_over_at_once(tmp_path: Path) -> None:
+    mark = f"mark {tmp_path}"
+    running = asyncio.ensure_future(command_check(f"yes '{mark}'", tmp_path)(""))
+    await until_there(mark)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await until_gone(mark)
+
+
+async def test_what_a_command_leaves_behind_does_not_delay_its_verdict(tmp_path: Path) -> None:
+    mark = f"mark {tmp_path}"
+    said = await checked(f"tail -qf /dev/null '{mark}' 2>/dev/null & echo fine", "", tmp_path)
+    assert said == Verdict(right=True, output="fine")
+    await until_gone(mark)
+
+
+async def test_an_answer_with_half_a_character(tmp_path: Path) -> None:
+    said = await checked('cat; printf " %s" "$PLAIT_ANSWER"', "a\udcffb", tmp_path)
+    assert said == Verdict(right=True, output="a?b a?b")
+
+
+async def test_an_answer_cut_within_a_character_is_still_text(tmp_path: Path) -> None:
+    assert (
+        await checked('printf %s "$PLAIT_ANSWER" | wc -c', "x" + "é" * 60_000, tmp_path)
+    ).output == "99999"
+
+
+async def test_a_command_in_a_folder_that_is_gone(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--check 'true' cannot be started"):
+        await checked("true", "", tmp_path / "gone")

@@ -6,7 +6,8 @@ what to do) and the exit status that the command line answers with.
     PlaitError
     ├── UserError           the user: a bad option, a missing file, an unknown run
     ├── ModelError          the provider or the engine: a call that failed for good
-    │   └── TransientModelError   the same, but worth another try (429, time-out, 5xx)
+    │   ├── TransientModelError   the same, but worth another try (429, time-out, 5xx)
+    │   └── RequestRefused        the same, but for this one request (too long, withheld)
     ├── ReplyError          the model: its reply is not what was asked for; the text is shown to it
     ├── ToolError           the tool: it failed; the text becomes the agent's observation
     ├── BudgetExhausted     the limit: calls, tokens, money or seconds are used up
@@ -41,6 +42,10 @@ class TransientModelError(ModelError):
     def __init__(self, message: str, *, retry_after_seconds: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_seconds = retry_after_seconds
+
+
+class RequestRefused(ModelError):
+    """A model refuses this one request, whenever it is asked; it may answer others."""
 
 
 class ReplyError(PlaitError):

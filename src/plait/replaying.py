@@ -4,6 +4,7 @@ Knows nothing of the terminal. The same weave runs over the recorded steps; what
 the run printed, to the byte.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,11 +15,15 @@ from plait.events import Record
 from plait.journal import Journal
 from plait.models.budget import Budget
 from plait.models.protocol import Reply, Request
-from plait.outfit import described_tools, read_task, workshop_of
+from plait.outfit.domains import Means, making_of
+from plait.outfit.tools import described_tools
+from plait.outfit.workshop import read_task, workshop_of
 from plait.runner import result_of
 from plait.runtime.options import Options
 from plait.runtime.replay import Replay
-from plait.runtime.report import ending, report, result_json, until_end
+from plait.runtime.report import ending, report, result_from_json, result_json, until_end
+from plait.teams.chain import Domain
+from plait.tools.sandbox import Runner
 from plait.tools.sources import Toolset
 from plait.tools.tool import Tool
 from plait.weave import run_task
@@ -27,8 +32,15 @@ SETTLED = ("succeeded", "failed")
 """How a run must have ended for its result to follow from its records alone."""
 
 
-async def replay(run_id: str, records: Sequence[Record]) -> Mapping[str, Any]:
+async def replay(
+    run_id: str, records: Sequence[Record], *, domain: Domain | None = None
+) -> Mapping[str, Any]:
     """Return the recomputed result of a run.
+
+    Args:
+        run_id: The run's whole id.
+        records: All that is on record of it.
+        domain: The run's domain, where that was an object of a Python program.
 
     Raises:
         UserError: the run has not ended by itself.
@@ -42,9 +54,12 @@ async def replay(run_id: str, records: Sequence[Record]) -> Mapping[str, Any]:
     journal = Replay(records)
     options = Options.from_json(journal.options)
     toolset = await _toolset(journal, options)
-    workshop = workshop_of(options, toolset, model=_Recorded(options.model), budget=Budget(options.limits()))
+    model, budget = _Recorded(options.model, records), Budget(options.limits())
+    means = Means(model=model, budget=budget, domain=domain, runner=_no_runner)
+    making = await making_of(journal, options, means)
+    workshop = workshop_of(options, toolset, model=model, budget=budget, making=making)
     outcome = await run_task(journal, await read_task(journal, journal.task, options), workshop)
-    files = finished.result["artifacts"]
+    files = result_from_json(finished.result).artifacts
     result = result_json(report(records, result_of(run_id, options, outcome, files)))
     if canonical(result) != canonical(finished.result):
         raise PlaitError(f"run {run_id!r} replays to another result than it had: its log was changed")
@@ -53,7 +68,10 @@ async def replay(run_id: str, records: Sequence[Record]) -> Mapping[str, Any]:
 
 def canonical(result: Mapping[str, Any]) -> bytes:
     """Return a result as bytes that are equal exactly for equal results."""
-    return orjson.dumps(result, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
+    try:
+        return orjson.dumps(result, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
+    except orjson.JSONEncodeError:  # Half a character, as a task can hold: it is written as an escape.
+        return json.dumps(result, sort_keys=True, indent=2).encode()
 
 
 async def _toolset(journal: Journal, options: Options) -> Toolset:
@@ -66,13 +84,17 @@ async def _not_run(_: Mapping[str, Any]) -> Any:
     raise PlaitError("a replay runs no tool")
 
 
+def _no_runner() -> Runner:
+    raise PlaitError("a replay runs no program")
+
+
 class _Recorded:
     """The name of a model that is not asked."""
 
-    takes_grammar = True
-
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, records: Sequence[Record]) -> None:
         self.name = name
+        # Only where a grammar binds are the tools that it allows chosen in a step of their own.
+        self.takes_grammar = any(record.path.endswith("/choices") for record in records)
 
     async def complete(self, request: Request) -> Reply:
         raise PlaitError("a replay asks no model")

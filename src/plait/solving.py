@@ -10,21 +10,30 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapp
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from os import PathLike, fspath
-from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
 
 from plait.errors import UserError
 from plait.events import Record
+from plait.models.embeddings import Embedder
 from plait.models.protocol import LanguageModel
 from plait.models.typed import schema_of
-from plait.outfit import Hands, ToolSource
+from plait.outfit.hands import Hands, ToolSource
 from plait.runner import resume as resume_run
 from plait.runner import start
 from plait.runtime.log import Decision, RunLog
-from plait.runtime.options import Options, schema_of_answer
+from plait.runtime.options import NOTED, Options, check_lists, chosen, schema_of_answer
+from plait.runtime.team_options import LENT
 from plait.task import Result
+from plait.teams.chain import Domain
 from plait.tools.tool import Tool
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    # Its default spares every function its overloads; Python has it from 3.13, and only checkers use it.
+    from typing_extensions import TypeVar as VariableWithDefault
+
+    T = VariableWithDefault("T", default=str)
+else:
+    T = TypeVar("T")
 
 Approve = Callable[[Tool, Mapping[str, Any]], bool | Awaitable[bool]]
 """Asked about one effect, with the tool and the arguments of the call; sync or async."""
@@ -61,18 +70,57 @@ class LimitOptions(TypedDict, total=False):
     on_event: Callable[[Record], None]
     """Called with every record, in order, in the run's own loop: be quick."""
     approve: Approve
+    embedder: Embedder
+    """Compares texts by meaning, instead of the local embedder: tools with a subtask where there are many,
+    programs with what was asked for."""
     log: RunLog
     """An open run log; without it the one of the data folder is opened and closed."""
 
 
-class SolveOptions(LimitOptions, total=False):
+class ResumeOptions(LimitOptions, total=False):
+    """What a run that is taken up again is given."""
+
+    domain: Domain
+    """The domain of the run, again, where it was an object of yours; a named one is on record."""
+
+
+class TeamOptions(TypedDict, total=False):
+    """How teams work; only where something is made."""
+
+    teams: int
+    """How many work on the same task at once; 4 without it."""
+    temperatures: Sequence[float]
+    """One per team, repeated as needed."""
+    phases: Sequence[str]
+    """Only these phases of the chain."""
+    leave_out: Sequence[str]
+    """Optional phases that single teams do without: `2:review,test` for team 2."""
+    group_size: int
+    """Solutions merged at once."""
+    prune_share: float
+    """Share of the lowest rated solutions that is dropped, from 8 solutions on."""
+    analyse_merged: bool
+    """List strengths and weaknesses of merged solutions too; a call more at each further level."""
+    stall_seconds: float
+    """Seconds without a step that ends, after which a team or a merge is given up."""
+    phase_threshold: float
+    reading: str
+    """How quality is measured: `strict`, or `official` as in the paper."""
+    preset: str
+    """`paper`: without all that goes beyond the paper."""
+    sandbox: bool
+    """False: programs that teams wrote run without isolation, and can do whatever you can."""
+
+
+class SolveOptions(LimitOptions, TeamOptions, total=False):
     """Everything that decides what a new run does; a name stands for the flag of `plait run`."""
 
-    domain: str
+    domain: str | PathLike[str] | Domain
+    """`tools`, `software`, `story`, the path of a domain file, or a domain of your own."""
     files: Sequence[str | PathLike[str]]
     """Input files; their text goes into the prompt."""
     out: str
-    """Folder the tools work in; without it the run's own."""
+    """Folder for the tools to work in, or for what is made; without it the run's own."""
     temperature: float
     seed: int
     dry_run: bool
@@ -80,29 +128,26 @@ class SolveOptions(LimitOptions, total=False):
     check: str
     """A command that says by its exit status whether the answer is right."""
     without: Sequence[str]
-    """Parts of reflection to switch off, for instance `tool-gate`."""
+    """What is switched off, for instance `tool-gate` or `elitism`."""
     function_calling: bool
     rounds: int
     steps: int
-    planner_threshold: float
-    tool_threshold: float
-    answer_threshold: float
+    planner_threshold: float | str
+    """A score from 0 to 10, or a percentile of those on record such as `p85`; so are the next two."""
+    tool_threshold: float | str
+    answer_threshold: float | str
     prompts: str
     """Folder with prompts of your own."""
 
 
-@overload
 async def solve(
-    task: str, *, tools: Sequence[ToolSource] = (), returns: None = None, **options: Unpack[SolveOptions]
-) -> Solved[str]: ...
-@overload
-async def solve(
-    task: str, *, tools: Sequence[ToolSource] = (), returns: type[T], **options: Unpack[SolveOptions]
-) -> Solved[T]: ...
-async def solve(
-    task: str, *, tools: Sequence[ToolSource] = (), returns: Any = None, **options: Unpack[SolveOptions]
-) -> Solved[Any]:
-    """Solve a task with tools and return how that ended.
+    task: str,
+    *,
+    tools: Sequence[ToolSource] = (),
+    returns: type[T] | None = None,
+    **options: Unpack[SolveOptions],
+) -> Solved[T]:
+    """Solve a task with tools, or make something with teams, and return how that ended.
 
     Args:
         task: What is to be done, in your words.
@@ -116,53 +161,31 @@ async def solve(
         ModelError: the model cannot be reached; take the run up with `resume`.
         LogError: the run cannot be recorded.
     """
-    chosen, hands = _sorted(tools, options)
+    said, hands = _sorted(tools, options)
     if returns is not None:
-        chosen["returns"] = schema_of_answer(schema_of(returns))
-    return _typed(await start(task, Options(**chosen), hands), returns)
+        said["returns"] = schema_of_answer(schema_of(returns))
+    return _typed(await start(task, chosen(said), hands), returns)
 
 
-@overload
 def solve_sync(
-    task: str, *, tools: Sequence[ToolSource] = (), returns: None = None, **options: Unpack[SolveOptions]
-) -> Solved[str]: ...
-@overload
-def solve_sync(
-    task: str, *, tools: Sequence[ToolSource] = (), returns: type[T], **options: Unpack[SolveOptions]
-) -> Solved[T]: ...
-def solve_sync(
-    task: str, *, tools: Sequence[ToolSource] = (), returns: Any = None, **options: Unpack[SolveOptions]
-) -> Solved[Any]:
+    task: str,
+    *,
+    tools: Sequence[ToolSource] = (),
+    returns: type[T] | None = None,
+    **options: Unpack[SolveOptions],
+) -> Solved[T]:
     """Do what `solve` does, in code without an event loop."""
     return _run("solve", lambda: solve(task, tools=tools, returns=returns, **options))
 
 
-@overload
 async def resume(
     run_id: str,
     *,
     tools: Sequence[ToolSource] = (),
-    returns: None = None,
+    returns: type[T] | None = None,
     decision: Decision | None = None,
-    **options: Unpack[LimitOptions],
-) -> Solved[str]: ...
-@overload
-async def resume(
-    run_id: str,
-    *,
-    tools: Sequence[ToolSource] = (),
-    returns: type[T],
-    decision: Decision | None = None,
-    **options: Unpack[LimitOptions],
-) -> Solved[T]: ...
-async def resume(
-    run_id: str,
-    *,
-    tools: Sequence[ToolSource] = (),
-    returns: Any = None,
-    decision: Decision | None = None,
-    **options: Unpack[LimitOptions],
-) -> Solved[Any]:
+    **options: Unpack[ResumeOptions],
+) -> Solved[T]:
     """Take a run up where it stopped; what is on record is not done or paid for again.
 
     Args:
@@ -170,7 +193,7 @@ async def resume(
         tools: Functions and tools of the run, again; named sources are on record.
         returns: Type of the answer, again.
         decision: What to do about an effect whose result a crash lost: `retry` or `assume-done`.
-        **options: What changes, for instance a higher limit; see `LimitOptions`.
+        **options: What changes, for instance a higher limit; see `ResumeOptions`.
 
     Raises:
         UserError: there is no such run, it is live, or it cannot go on with these options or tools.
@@ -180,36 +203,21 @@ async def resume(
     if named:
         raise UserError(f"the sources of a run are on record: leave out {', '.join(named)}")
     changes, hands = _sorted(tools, options)
-    del changes["tools"]
+    if hands.domain is None and "domain" in changes:
+        raise UserError(f"the domain of a run is on record: leave out {changes['domain']!r}")
+    for name in ("tools", "domain"):
+        changes.pop(name, None)
     return _typed(await resume_run(run_id, hands, changes=changes, decision=decision), returns)
 
 
-@overload
 def resume_sync(
     run_id: str,
     *,
     tools: Sequence[ToolSource] = (),
-    returns: None = None,
+    returns: type[T] | None = None,
     decision: Decision | None = None,
-    **options: Unpack[LimitOptions],
-) -> Solved[str]: ...
-@overload
-def resume_sync(
-    run_id: str,
-    *,
-    tools: Sequence[ToolSource] = (),
-    returns: type[T],
-    decision: Decision | None = None,
-    **options: Unpack[LimitOptions],
-) -> Solved[T]: ...
-def resume_sync(
-    run_id: str,
-    *,
-    tools: Sequence[ToolSource] = (),
-    returns: Any = None,
-    decision: Decision | None = None,
-    **options: Unpack[LimitOptions],
-) -> Solved[Any]:
+    **options: Unpack[ResumeOptions],
+) -> Solved[T]:
     """Do what `resume` does, in code without an event loop."""
     return _run("resume", lambda: resume(run_id, tools=tools, returns=returns, decision=decision, **options))
 
@@ -265,24 +273,20 @@ class Stream(Generic[T]):
                     await run
 
 
-@overload
 def stream(
-    task: str, *, tools: Sequence[ToolSource] = (), returns: None = None, **options: Unpack[SolveOptions]
-) -> Stream[str]: ...
-@overload
-def stream(
-    task: str, *, tools: Sequence[ToolSource] = (), returns: type[T], **options: Unpack[SolveOptions]
-) -> Stream[T]: ...
-def stream(
-    task: str, *, tools: Sequence[ToolSource] = (), returns: Any = None, **options: Unpack[SolveOptions]
-) -> Stream[Any]:
+    task: str,
+    *,
+    tools: Sequence[ToolSource] = (),
+    returns: type[T] | None = None,
+    **options: Unpack[SolveOptions],
+) -> Stream[T]:
     """Solve a task and yield every record of the run; then `Stream.result` is there.
 
     Takes what `solve` takes, and raises what it raises from the iteration.
     """
     theirs = options.get("on_event")
 
-    def go(put: Callable[[Record], None]) -> Coroutine[Any, Any, Solved[Any]]:
+    def go(put: Callable[[Record], None]) -> Coroutine[Any, Any, Solved[T]]:
         def on_event(record: Record) -> None:
             put(record)
             if theirs is not None:
@@ -298,22 +302,27 @@ def _sorted(tools: Sequence[ToolSource], given: Mapping[str, Any]) -> tuple[dict
     """Part what is recorded (options) from what is lent (functions, callbacks, open things).
 
     Raises:
-        UserError: there is no option of that name.
+        UserError: there is no option of that name, or a single value stands where a list is asked for.
     """
+    check_lists({**given, "tools": tools})
     rest = dict(given)
-    model = rest.pop("model", None)
+    model, domain = rest.pop("model", None), rest.pop("domain", None)
     hands = Hands(
         tools=[source for source in tools if not isinstance(source, str)],
         model=None if isinstance(model, str) else model,
         on_event=rest.pop("on_event", None),
         approve=_asked(rest.pop("approve", None)),
+        domain=domain if isinstance(domain, Domain) else None,
+        embedder=rest.pop("embedder", None),
         log=rest.pop("log", None),
     )
-    known = {field.name for field in fields(Options)} - {"returns", "tools"}
+    known = {field.name for field in fields(Options)} - {"returns", "tools", *NOTED}
     if unknown := sorted(set(rest) - known):
         raise UserError(f"there is no option {', '.join(map(repr, unknown))}")
     if isinstance(model, str):
         rest["model"] = model
+    if domain is not None:
+        rest["domain"] = f"{LENT}{domain.name}" if isinstance(domain, Domain) else fspath(domain)
     if "files" in rest:
         rest["files"] = [fspath(file) for file in rest["files"]]
     rest["tools"] = tuple(source for source in tools if isinstance(source, str))

@@ -1,6 +1,8 @@
 """An agent: how its requests are drawn, what is recorded of them, and what they cost."""
 
+import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from plait.models.protocol import (
     Form,
     FunctionCalling,
     Grammar,
+    LanguageModel,
     Message,
     Reply,
     Request,
@@ -22,7 +25,8 @@ from plait.models.protocol import (
     ToolCall,
     Typed,
 )
-from plait.models.scripted import Answer, ScriptedModel, ServerError
+from plait.models.retry import RetryingModel
+from plait.models.scripted import Answer, FunctionModel, ScriptedModel, ServerError
 
 PLENTY = Limits()
 BRIEF = Settings(max_tokens=10)
@@ -87,6 +91,27 @@ async def test_a_call_that_does_not_fit_is_not_made() -> None:
         await ask(MemoryJournal(Memory()), someone, someone.request(HELLO, Text()), "greeting")
 
 
+class PricedScript(ScriptedModel):
+    """A model whose calls cost a tenth of a dollar at most, and just that."""
+
+    def price(self, usage: TokenUsage) -> float:
+        assert usage == TokenUsage(input_tokens=5, output_tokens=10)
+        return 0.1
+
+
+async def test_calls_at_once_cannot_overspend_the_money() -> None:
+    paid = Reply(text="hi", usage=TokenUsage(usd=0.1))
+    model = PricedScript([paid, paid])
+    someone = replace(agent([], limits=Limits(usd=0.25)), model=model)
+    request = someone.request(HELLO, Text())
+    journal = MemoryJournal(Memory())
+    calls = [ask(journal, someone, request, f"greeting-{number}") for number in range(3)]
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(result) for result in results] == [Reply, Reply, BudgetExhausted]
+    model.assert_done()
+    assert someone.budget.remaining().usd == pytest.approx(0.05)
+
+
 async def test_a_failed_call_is_not_on_record_and_costs_nothing() -> None:
     memory, someone = Memory(), agent([ServerError(), "hi"], limits=Limits(calls=1))
     request = someone.request(HELLO, Text())
@@ -105,6 +130,32 @@ def test_free_text_is_recorded_as_its_messages() -> None:
     assert (recorded["role"], recorded["strand"], recorded["model"]) == ("tester", "tests", "scripted")
 
 
+async def never(_: Request) -> str:
+    await asyncio.Event().wait()
+    raise AssertionError("it waits for ever")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        FunctionModel(never),
+        RetryingModel(FunctionModel(lambda _: TransientModelError("busy", retry_after_seconds=60))),
+    ],
+)
+async def test_a_call_ends_with_the_time_of_the_run_whatever_it_waits_for(model: LanguageModel) -> None:
+    someone = replace(agent([], limits=Limits(seconds=0.1)), model=model)
+    with pytest.raises(BudgetExhausted, match=r"budget of 0\.1 seconds is used up.*--max-seconds") as caught:
+        await ask(MemoryJournal(Memory()), someone, someone.request(HELLO, Text()), "try-1")
+    assert caught.value.limit == "seconds"
+    assert someone.budget.remaining().calls == PLENTY.calls
+
+
+async def test_a_time_out_of_the_call_s_own_is_not_the_run_s() -> None:
+    someone = replace(agent([]), model=FunctionModel(lambda _: TimeoutError("of the model's own")))
+    with pytest.raises(TimeoutError, match="own"):
+        await ask(MemoryJournal(Memory()), someone, someone.request(HELLO, Text()), "try-1")
+
+
 @pytest.mark.parametrize(
     ("form", "kind", "content"),
     [
@@ -118,6 +169,15 @@ def test_what_binds_a_reply_leads_the_recorded_messages(form: Form, kind: str, c
     assert recorded["form"] == {"kind": kind}
     assert recorded["messages"][0] == {"role": "form", "content": content}
     assert [message["role"] for message in recorded["messages"]] == ["form", "system", "user"]
+
+
+@pytest.mark.parametrize(
+    "form", [Typed(schema={"const": "\udce9"}), FunctionCalling(tools=[{"name": "look", "about": "\udce9"}])]
+)
+async def test_what_binds_a_reply_need_not_be_unicode(form: Form) -> None:
+    someone = agent(["yes"])
+    reply = await ask(MemoryJournal(Memory()), someone, someone.request(HELLO, form), "try-1")
+    assert reply.text == "yes"
 
 
 def test_a_reply_survives_the_record() -> None:

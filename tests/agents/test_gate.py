@@ -90,6 +90,13 @@ async def test_a_score_at_the_threshold_passes_and_one_below_does_not(
     assert len(door.model.requests) == calls
 
 
+async def test_where_the_unscored_passes_a_missing_score_is_not_asked_for_and_a_low_one_is() -> None:
+    door = Door([said("program")], unscored_passes=True)
+    assert ((await door.passed()).forced, door.verdicts) == (False, ["passed"])
+    door = Door([said("program", 7), said("better")], unscored_passes=True)
+    assert ((await door.passed()).judged.output, door.verdicts) == ("better", ["revised", "passed"])
+
+
 async def test_a_weak_reply_is_revised_with_its_critique_in_view() -> None:
     door = Door([said("weak", 3, critique="forgets the date"), said("better", 8)])
     passed = await door.passed()

@@ -37,3 +37,12 @@ def test_values_go_into_their_places_and_are_not_filled_again() -> None:
 def test_a_place_without_a_value_and_a_value_without_a_place_are_refused(text: str, wrong: str) -> None:
     with pytest.raises(UserError, match=wrong):
         fill(text, a="x")
+
+
+def test_a_users_prompt_that_does_not_fit_is_named(tmp_path: Path) -> None:
+    (tmp_path / "planner.md").write_text("Plan {{tsak}}.\n", encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        fill(load(PACKAGE, "planner", tmp_path), task="x")
+    assert str(tmp_path / "planner.md") in caught.value.message
+    assert "unknown places ['tsak'], unused values ['task']" in caught.value.message
+    assert caught.value.message.endswith("give it the places {{task}}")

@@ -1,10 +1,12 @@
 """What a user can get wrong: one clear line, status 2, and no run left behind."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 from tests.support import notebook
+from tests.support.child import MAIN
 from tests.support.commands import Commands, runs
 
 NOWHERE = "http://127.0.0.1:9/v1"
@@ -59,7 +61,7 @@ def test_tools_that_are_not_there(source: str, line: str, plait: Commands):
 @pytest.mark.parametrize(
     ("flags", "line"),
     [
-        (["--domain", "music"], "--domain 'music' is unknown; there is: tools"),
+        (["--domain", "music"], "--domain 'music' is unknown; there are: tools, software, story"),
         (["--max-calls", "-5"], "--max-calls must be a positive finite number, not -5"),
         (["--max-tokens", "0"], "--max-tokens must be a positive finite number, not 0"),
         (["--max-usd", "-0.5"], "--max-usd must be"),
@@ -71,7 +73,7 @@ def test_tools_that_are_not_there(source: str, line: str, plait: Commands):
         (["--tool-threshold", "11"], "--tool-threshold must be between 0 and 10"),
         (["--max-calls", "many"], "'--max-calls'"),
         (["--file", "missing.txt"], "missing.txt' does not exist"),
-        (["--prompts", "missing"], "missing' is no folder"),
+        (["--prompts", "missing"], "missing' is no folder; name the folder with your own prompts"),
         (["--returns", "missing.json"], "--returns 'missing.json' cannot be read"),
         (["--base-url", "localhost:8000"], "localhost:8000"),
         (["--base-url", "nonsense"], "nonsense"),
@@ -118,3 +120,17 @@ def test_a_damaged_model_file(plait: Commands, own_data_folder: Path):
     assert said.last.startswith("plait: ")
     assert "broken" in said.last
     assert "Traceback" not in said.err
+
+
+def test_a_prompt_of_the_users_that_does_not_fit_is_named(plait: Commands, tmp_path: Path):
+    (tmp_path / "planner.md").write_text("Plan {{tsak}}.")
+    said, _ = plait.solve("--yes", "--prompts", str(tmp_path))
+    assert said.status == 2
+    assert f"prompt {str(tmp_path / 'planner.md')!r} does not fit its values" in said.last
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_is_no_fault(closed: str):
+    shell = ["sh", "-c", f'"$@" {closed}', "sh", *MAIN, "runs"]
+    ended = subprocess.run(shell, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -12,7 +12,7 @@ from tests.support.commands import Commands, records, runs
 from tests.support.served import served
 
 from plait.events import StepRecorded
-from plait.models.paths import database_file
+from plait.models.paths import database_file, models_folder
 from plait.runtime import database
 from plait.runtime.log import RunLog
 
@@ -30,6 +30,49 @@ def test_a_database_that_is_none(command: list[str], plait: Commands):
     assert "damaged or no database" in said.err
     assert "plait resume" not in said.err
     assert database_file().read_bytes().startswith(b"no database")
+
+
+@pytest.mark.parametrize(
+    ("damage", "status"),
+    [
+        ("data = replace(data, '\"options\":{', '\"options\":[],\"x\":{') WHERE kind = 'run_started'", 1),
+        ("data = replace(data, '\"max_calls\":200', '\"max_calls\":\"many\"') WHERE kind = 'run_started'", 2),
+        ("data = replace(data, '\"tools\":[', '\"tools\":[7,') WHERE kind = 'run_started'", 2),
+        ("data = replace(data, '\"args\":{', '\"args\":null,\"x\":{') WHERE kind = 'step_recorded'", 1),
+        ("data = replace(data, '\"result\":{', '\"result\":5,\"x\":{') WHERE kind = 'step_recorded'", 1),
+        ("data = replace(data, '\"text\":', '\"txt\":') WHERE path LIKE '%/try-1'", 1),
+        ('data = \'{"status":"succeeded","result":{}}\' WHERE kind = \'run_finished\'', 1),
+        ("data = '{\"round\":1,\"subtasks\":[5]}' WHERE kind = 'plan_made'", 1),
+        ("at = 'x' WHERE kind = 'gated'", 1),
+        ("data = x'ff00ff' WHERE kind = 'gated'", 1),
+    ],
+)
+def test_a_damaged_record_is_one_line_and_hides_no_other_run(damage: str, status: int, plait: Commands):
+    with served(respond=notebook.respond) as endpoint:
+        other = plait.run(endpoint.base_url, "--json").json["run_id"]
+        run_id = plait.run(endpoint.base_url, "--yes", "--json").json["run_id"]
+        with sqlite3.connect(database_file()) as connection:
+            assert connection.execute(f"UPDATE records SET {damage} AND run_id = ?", (run_id,)).rowcount
+        connection.close()
+        for command in ("show", "replay", "resume"):
+            said = plait(command, run_id)
+            assert said.status in (0, status), (command, said.err)
+            assert said.err.count("\n") <= 1
+            # What is not looked at does not matter; a replay looks at everything.
+            assert command != "replay" or said.status == status
+    listed = plait("runs", "--json")
+    assert (listed.status, {each["run_id"] for each in listed.json}) == (0, {run_id, other})
+    assert plait("runs").status == 0
+
+
+def test_a_damaged_list_of_own_models_stops_only_what_needs_it(plait: Commands):
+    models_folder().mkdir(parents=True)
+    (models_folder() / "added.json").write_text("[5")
+    with served(respond=notebook.respond) as endpoint:
+        assert plait.run(endpoint.base_url, "--yes", "--json").status == 0
+    said = plait("run", "do it", "--model", "local:mine")
+    assert (said.status, said.err.count("\n")) == (2, 1)
+    assert "added.json', cannot be read" in said.last
 
 
 def test_a_database_of_another_kind(plait: Commands, monkeypatch: pytest.MonkeyPatch):

@@ -1,6 +1,7 @@
 """Files that look like models, and a model hub on this machine, for tests."""
 
 import hashlib
+import os
 import struct
 import threading
 import zipfile
@@ -31,6 +32,15 @@ def small_gguf() -> bytes:
         tiny__attention__head_count_kv=2,
         tiny__context_length=4096,
     )
+
+
+def flip(file: Path, place: int) -> None:
+    """Damage one byte of a file, at another time than it was last written."""
+    content = bytearray(file.read_bytes())
+    content[place] ^= 1
+    file.write_bytes(content)
+    later = file.stat().st_mtime_ns + 1_000_000_000
+    os.utime(file, ns=(later, later))
 
 
 def _string(text: str) -> bytes:

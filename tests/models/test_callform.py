@@ -342,3 +342,24 @@ def test_the_grammar_uses_the_names_a_model_can_write() -> None:
     grammar = call_grammar([HEADERS], critique=False, score=False)
     assert accepts(grammar, 'http.get(x_id="a", x_id_="b", from_="c", _2nd="d")')
     assert not accepts(grammar, 'http.get(x-id="a")')
+
+
+@pytest.mark.parametrize(
+    "argument",
+    ["+".join(["1"] * 1_000), "x" + ".b" * 330, "-" * 330 + "1", "not " * 330 + "1", "(" * 180 + ")" * 180],
+)
+def test_what_is_nested_without_end_is_refused_like_any_other_reply(argument: str) -> None:
+    with pytest.raises(ReplyError):
+        parse_call(f"calendar.search_events(query={argument})", [SEARCH])
+
+
+def test_an_identifier_is_short_unless_its_schema_says_otherwise() -> None:
+    def grammar(schema: dict[str, Any]) -> str:
+        parameters = {"type": "object", "properties": {"loan_id": schema}, "required": ["loan_id"]}
+        spec = CallSpec(name="find", description="", parameters=parameters)
+        return call_grammar([spec], critique=False, score=False)
+
+    call = 'find(loan_id="{}")'
+    assert accepts(grammar({"type": "string"}), call.format("0" * 64))
+    assert not accepts(grammar({"type": "string"}), call.format("0" * 65))
+    assert accepts(grammar({"type": "string", "maxLength": 80}), call.format("0" * 80))

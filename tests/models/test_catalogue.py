@@ -95,6 +95,21 @@ def test_a_broken_list_of_own_models_is_said_by_its_path() -> None:
     (models_folder() / "added.json").write_text('{"mine": 3}')
     with pytest.raises(UserError, match=r"added\.json.*cannot be read"):
         catalogue.all_models()
+    with pytest.raises(UserError, match=r"added\.json.*cannot be read"):
+        catalogue.find_model("mine")
+    assert catalogue.find_model("qwen2.5-coder-0.5b").kind == "chat"
+
+
+def test_a_data_folder_that_cannot_be_is_one_line(gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAIT_HOME", str(gguf / "below"))
+    with pytest.raises(UserError, match=r"added\.json', cannot be (read|written).*Not a directory"):
+        catalogue.add_model("mine", gguf)
+    monkeypatch.setenv("PLAIT_HOME", "/proc/nobody")
+    with pytest.raises(UserError, match=r"added\.json', cannot be written: .*set PLAIT_HOME"):
+        catalogue.add_model("mine", gguf)
+    monkeypatch.setenv("PLAIT_HOME", "~no-such-user/plait")
+    with pytest.raises(UserError, match="PLAIT_HOME is '~no-such-user/plait', and there is no such user"):
+        catalogue.all_models()
 
 
 def test_shape_reads_what_a_token_takes(gguf: Path) -> None:

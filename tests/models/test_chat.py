@@ -19,7 +19,7 @@ from tests.support.endpoint import (
     says_raw,
 )
 
-from plait.errors import ModelError, TransientModelError, UserError
+from plait.errors import ModelError, RequestRefused, TransientModelError, UserError
 from plait.models.chat import ChatModel
 from plait.models.protocol import FunctionCalling, Grammar, Message, Request, Settings, ToolCall, Typed
 from plait.models.wire import Capabilities
@@ -242,7 +242,7 @@ async def test_parameters_that_an_endpoint_does_not_know_are_left_out() -> None:
         (fails(500, "boom"), TransientModelError, "boom"),
         (fails(503, "loading model"), TransientModelError, "loading model"),
         (fails(408), TransientModelError, "HTTP 408"),
-        (fails(400, "prompt is\ntoo long"), ModelError, "prompt is too long"),
+        (fails(400, "prompt is\ntoo long"), RequestRefused, "prompt is too long"),
         (
             fails(401, "bad key sk-abcdefgh12345 my-secret"),
             ModelError,
@@ -250,7 +250,8 @@ async def test_parameters_that_an_endpoint_does_not_know_are_left_out() -> None:
         ),
         (fails(404, "no such model"), ModelError, "no such model.*--base-url"),
         (fails(429, "You exceeded your current quota"), ModelError, "quota"),
-        (answers({"detail": "nope"}, status=422), ModelError, "nope"),
+        (answers({"detail": "nope"}, status=422), RequestRefused, "nope"),
+        (fails(402, "pay first"), ModelError, "pay first"),
         (answers({}, status=307, headers={"Location": "https://b.example/v1"}), ModelError, "b.example"),
         (answers({"error": {"message": "upstream", "code": 502}}), TransientModelError, "upstream"),
         (answers({"error": "out of credit"}), ModelError, "out of credit"),

@@ -9,6 +9,7 @@ import pytest
 from plait.errors import ModelError, UserError
 from plait.models import embeddings
 from plait.models.catalogue import find_model
+from plait.models.verified import remember
 
 
 def cosine(one: list[float], other: list[float]) -> float:
@@ -39,9 +40,10 @@ async def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.Mon
         await embeddings.local_embedder().embed(["text"])
 
 
-def test_a_language_model_is_no_embedder() -> None:
+async def test_a_language_model_is_no_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fastembed", Fastembed())
     with pytest.raises(UserError, match="makes no embeddings"):
-        embeddings.local_embedder("qwen2.5-coder-0.5b")
+        await embeddings.local_embedder("qwen2.5-coder-0.5b").embed(["text"])
 
 
 class Fastembed:
@@ -67,6 +69,7 @@ def lay_out_files() -> Path:
         file.path.parent.mkdir(parents=True, exist_ok=True)
         with file.path.open("wb") as opened:
             opened.truncate(file.size_bytes)
+    remember(entry.name, entry.sums)
     return entry.file.parent
 
 
@@ -76,7 +79,7 @@ async def test_the_model_is_loaded_once_from_its_folder(monkeypatch: pytest.Monk
     folder = lay_out_files()
     embedder = embeddings.local_embedder()
     assert await embedder.embed([]) == []
-    assert await embedder.embed(["four", "seven.."]) == [[4.0, 32.0], [7.0, 32.0]]
+    assert await embedder.embed(["four", "seven.."]) == [[4.0, 1.0], [7.0, 1.0]]
     await embedder.embed(["again"])
     assert library.folders == [str(folder)]
 
@@ -84,5 +87,5 @@ async def test_the_model_is_loaded_once_from_its_folder(monkeypatch: pytest.Monk
 async def test_a_damaged_model_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fastembed", Fastembed(fails=True))
     lay_out_files()
-    with pytest.raises(ModelError, match=r"plait models rm all-minilm-l6-v2"):
+    with pytest.raises(ModelError, match=r"plait models pull all-minilm-l6-v2"):
         await embeddings.local_embedder().embed(["text"])

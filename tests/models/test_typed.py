@@ -164,3 +164,19 @@ def test_reflection_wraps_an_output_and_is_taken_off_again() -> None:
     assert (reflected.critique, reflected.score) == ("fine", 8.0)
     with pytest.raises(ReplyError, match="score"):
         parse_typed(text.replace('"8"', "11"), schema)
+
+
+@pytest.mark.parametrize("depth", [150, 300, 900])
+@pytest.mark.parametrize("items", [{}, {"$ref": "#/$defs/tree"}])
+def test_what_is_nested_without_end_is_refused(items: dict[str, str], depth: int) -> None:
+    tree = {"type": "array", "items": items}
+    schema = {"type": "object", "properties": {"tree": tree}, "$defs": {"tree": tree}}
+    assert parse_typed('{"tree": [[[]]]}', schema) == {"tree": [[[]]]}
+    with pytest.raises(ReplyError, match="nested"):
+        parse_typed(f'{{"tree": {"[" * depth}{"]" * depth}}}', schema)
+
+
+def test_a_number_too_large_for_any_log_stays_a_text_and_is_refused() -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "number"}}}
+    with pytest.raises(ReplyError, match=r"does not fit the asked form: n: '9+"):
+        parse_typed(f'{{"n": "{"9" * 400}"}}', schema)

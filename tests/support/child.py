@@ -23,7 +23,7 @@ def plait_run(base_url: str, notebook_file: Path, terminal: int | None = None) -
         [*MAIN, "run", notebook.TASK, *where, *(["--yes"] if terminal is None else [])],
         stdin=subprocess.DEVNULL if terminal is None else terminal,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.PIPE if terminal is None else terminal,
         text=True,
         env={**os.environ, "NOTEBOOK": str(notebook_file)},
     )

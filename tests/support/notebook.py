@@ -17,7 +17,7 @@ from plait.models.scripted import prompt
 from plait.tools.functions import tool
 
 SOURCE = str(Path(__file__))
-TASK = "Fill the notebook"
+TASK = "Fill the pages of the notebook"
 ANSWER = "Lines 1, 3, 5 and 7 are written."
 MODEL_CALLS = 11
 """A plan, seven calls, `done` for each of two subtasks, an answer: and so 10 before the answer."""

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from plait.errors import NeedsDecision, ToolError
+from plait.errors import LogError, NeedsDecision, ToolError
 from plait.events import ApprovalDecided
 from plait.tools.approval import ApprovalPolicy
-from plait.tools.executor import UNKNOWN_RESULT, Executor
-from plait.tools.tool import Effect, Tool
+from plait.tools.executor import IN_DOUBT, UNKNOWN_RESULT, Executor, Observation
+from plait.tools.tool import Effect, OutcomeUnknown, Tool
 
 
 def make(
@@ -107,6 +107,43 @@ async def test_failures_of_a_tool_become_observations(journal: Any) -> None:
         observation = await executor.execute(journal, work.__name__, "t", {"n": 1})
         assert (observation.text, observation.ok) == (text, False)
         assert journal.records[f"run/{work.__name__}"]["ok"] is False
+
+
+async def test_a_tool_that_cancels_itself_is_a_tool_that_failed(journal: Any) -> None:
+    async def give_up(_: Mapping[str, Any]) -> Any:
+        raise asyncio.CancelledError
+
+    async def wait_in_vain(_: Mapping[str, Any]) -> Any:
+        waited_for = asyncio.ensure_future(asyncio.Event().wait())
+        waited_for.cancel()
+        return await waited_for
+
+    for work in (give_up, wait_in_vain):
+        for effect in ("reads", "changes"):
+            executor = Executor([make(work, name="t", effect=effect)], YES)
+            observation = await executor.execute(journal, f"{work.__name__}-{effect}", "t", {"n": 1})
+            assert not observation.ok
+            assert observation.text.startswith("t was cancelled from within and gave no result")
+
+
+async def test_a_cancelled_run_cancels_its_tools(journal: Any) -> None:
+    begun, ended = asyncio.Event(), list[str]()
+
+    async def hang(_: Mapping[str, Any]) -> Any:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("tool")
+
+    executor = Executor([make(hang)], YES)
+    call = asyncio.ensure_future(executor.execute(journal, "s", "box.put", {"n": 1}))
+    await begun.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert ended == ["tool"]
+    assert journal.records == {}
 
 
 async def test_a_long_result_is_cut_and_says_so(journal: Any) -> None:
@@ -312,3 +349,121 @@ async def test_an_effect_that_timed_out_ends_sharing_of_reads(journal: Any) -> N
     for n in range(3):
         await executor.execute(journal, f"r{n}", "look", {"n": 1})
     assert read.calls == 3
+
+
+async def never(_: Mapping[str, Any]) -> Any:
+    await asyncio.Event().wait()
+
+
+async def stubborn(_: Mapping[str, Any]) -> Any:
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError as error:
+        raise ToolError("the connection was closed") from error
+
+
+async def lost(_: Mapping[str, Any]) -> Any:
+    raise OutcomeUnknown("the server stopped")
+
+
+async def impatient(_: Mapping[str, Any]) -> Any:
+    raise TimeoutError("no answer")
+
+
+async def cancelled(_: Mapping[str, Any]) -> Any:
+    raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize("work", [never, stubborn, lost, impatient, cancelled])
+async def test_an_effect_without_an_answer_is_of_unknown_outcome(journal: Any, work: Any) -> None:
+    tools = [
+        make(work, name="write", effect="changes", timeout_seconds=0.05),
+        make(work, name="look", timeout_seconds=0.05),
+    ]
+    effect = await Executor(tools, YES).execute(journal, "effect", "write", {"n": 1})
+    assert (effect.ok, effect.unknown, effect.text.endswith(IN_DOUBT)) == (False, True, True)
+    again = await Executor(tools, YES).execute(journal.resumed(), "effect", "write", {"n": 1})
+    assert again == effect
+    read = await Executor(tools, YES).execute(journal, "read", "look", {"n": 1})
+    assert (read.ok, read.unknown, IN_DOUBT in read.text) == (False, False, False)
+
+
+async def test_an_effect_that_failed_or_was_recorded_without_that_field_is_not_in_doubt(journal: Any) -> None:
+    async def fail(_: Mapping[str, Any]) -> Any:
+        raise ToolError("no such row")
+
+    executor = Executor([make(fail, effect="changes")], YES)
+    failed = await executor.execute(journal, "s", "box.put", {"n": 1})
+    assert failed == Observation(text="no such row", ok=False, effect="changes")
+    journal.records["run/old"] = {"ok": False, "text": "no", "cut": False, "shared": False}
+    assert not (await executor.execute(journal, "old", "box.put", {"n": 1})).unknown
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "text", "by"),
+    [
+        (YES, ApprovalPolicy(yes=True, deny=["box.*"]), "not done: box.put is denied", "--deny"),
+        (YES, ApprovalPolicy(yes=True, max_effects=0), "not done: the limit of 0 effects", "--max-effects"),
+        (YES, ApprovalPolicy(), "not done: --yes allowed box.put and was taken back", "--yes"),
+        (YES, ApprovalPolicy(yes=True, dry_run=True), "dry run: box.put", "--dry-run"),
+        (ApprovalPolicy(allow=["box.put"]), YES, "", ""),
+    ],
+)
+async def test_what_is_said_on_resuming_beats_a_leave_on_record(
+    journal: Any, first: ApprovalPolicy, then: ApprovalPolicy, text: str, by: str
+) -> None:
+    async def interrupted(_: Mapping[str, Any]) -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await Executor([make(interrupted, effect="changes")], first).execute(
+            journal, "s", "box.put", {"n": 1}
+        )
+    resumed = journal.resumed()
+    resumed.kinds.clear()  # As after `resume --retry`: the effect is to be done again.
+    work = Counting()
+    executor = Executor([make(work, effect="changes")], then)
+    observation = await executor.execute(resumed, "s", "box.put", {"n": 1})
+    assert observation.text.startswith(text)
+    assert work.calls == executor.effects_done == (0 if by else 1)
+    assert [event.by for event in resumed.events if not event.allowed] == ([by] if by else [])
+    again = Executor([make(work, effect="changes")], YES)
+    assert await again.execute(resumed.resumed(), "s", "box.put", {"n": 1}) == observation
+    assert again.effects_done == executor.effects_done
+
+
+async def test_what_is_denied_on_resuming_keeps_the_results_on_record(journal: Any) -> None:
+    work = Counting()
+    tools = [make(work, name="write", effect="changes"), make(work, name="look")]
+    kept = [await Executor(tools, YES).execute(journal, name, name, {"n": 1}) for name in ("write", "look")]
+    denying = Executor(tools, ApprovalPolicy(deny=["*"]))
+    resumed = journal.resumed()
+    assert [await denying.execute(resumed, name, name, {"n": 1}) for name in ("write", "look")] == kept
+    assert not (await denying.execute(resumed, "look-again", "look", {"n": 2})).ok
+    assert work.calls == 2
+
+
+async def test_an_effect_whose_result_cannot_be_told_is_done_all_the_same(journal: Any) -> None:
+    async def answer(_: Mapping[str, Any]) -> Any:
+        return object()
+
+    tools = [make(answer, name="write", effect="changes"), make(answer, name="look")]
+    executor = Executor(tools, YES)
+    done = await executor.execute(journal, "s1", "write", {"n": 1})
+    assert done.ok
+    assert done.text == "Done, but the tool returned a object, which is neither text nor JSON"
+    assert not (await executor.execute(journal, "s2", "look", {"n": 1})).ok
+
+
+@pytest.mark.parametrize("damaged", [5, [], {}, {"text": "written"}])
+async def test_a_result_on_record_that_cannot_be_read_is_one_line(journal: Any, damaged: Any) -> None:
+    async def write(_: Mapping[str, Any]) -> Any:
+        return "written"
+
+    executor = Executor([make(write, effect="changes")], YES)
+    await executor.execute(journal, "s", "box.put", {"n": 1})
+    for place in ("run/s", "run/s-approval"):
+        resumed = journal.resumed()
+        resumed.records[place] = damaged
+        with pytest.raises(LogError, match=rf"the result on record of step '{place}' cannot be read"):
+            await Executor([make(write, effect="changes")], YES).execute(resumed, "s", "box.put", {"n": 1})

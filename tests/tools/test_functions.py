@@ -196,12 +196,14 @@ async def test_a_tool_cannot_end_the_process_or_hang_on_stop_iteration() -> None
         await from_function(run_dry, source="x").run({})
 
 
-async def test_a_result_that_is_no_json_is_a_tool_error() -> None:
+async def test_a_result_that_is_no_json_is_a_tool_error_unless_something_was_done() -> None:
     def odd() -> object:
         return object()
 
-    with pytest.raises(ToolError, match="odd returned a object, which is neither text nor JSON"):
-        await from_function(odd, source="x").run({})
+    said = "odd returned a object, which is neither text nor JSON"
+    with pytest.raises(ToolError, match=said):
+        await from_function(tool(effect="reads")(odd), source="x").run({})
+    assert await from_function(tool(odd), source="x").run({}) == f"Done, but {said}"
 
 
 def test_what_cannot_be_offered_is_refused() -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Mapping
@@ -13,12 +15,15 @@ import aiohttp
 import pytest
 
 from plait.errors import ToolError, UserError
+from plait.tools import mcp_connection
 from plait.tools.mcp import open_mcp
 from plait.tools.mcp_config import read_servers
+from plait.tools.mcp_connection import RESTART_SECONDS
 from plait.tools.pins import Pins, fingerprint
-from plait.tools.tool import Tool
+from plait.tools.tool import DEFAULT_TIMEOUT_SECONDS, OutcomeUnknown, Tool
 
 SERVER = str(Path(__file__).parent / "data" / "servers.py")
+NAMES = ("add", "key", "fail", "write_note", "write_note_2", "die", "stumble")
 CORNER = {"command": sys.executable, "args": [SERVER, "stdio"]}
 
 
@@ -62,8 +67,11 @@ async def test_stdio_server_its_failures_its_death_and_its_key(
     servers = configured(**{"my-corner": {**CORNER, "env": {"CORNER_KEY": "${THE_KEY}"}}})
     async with open_mcp(servers, tmp_path) as opened:
         tools = by_name(opened)
-        assert list(tools) == [f"my_corner.{name}" for name in ("add", "key", "fail", "write_note", "die")]
-        assert [tool.effect for tool in opened] == ["reads"] + ["changes"] * 4
+        assert list(tools) == [f"my_corner.{name}" for name in NAMES]
+        assert [tool.name for tool in opened if tool.effect == "reads"] == [
+            "my_corner.add",
+            "my_corner.stumble",
+        ]
         add = tools["my_corner.add"]
         assert add.parameters["properties"] == {
             "first": {"type": "integer"},
@@ -75,12 +83,81 @@ async def test_stdio_server_its_failures_its_death_and_its_key(
             await tools["my_corner.fail"].run({})
         note = tmp_path / "note"
         await tools["my_corner.write_note"].run({"file": str(note), "text": "a"})
-        with pytest.raises(ToolError, match="'my-corner' stopped during this call"):
+        other = tmp_path / "other"
+        assert await tools["my_corner.write_note_2"].run({"file": str(other), "text": "a"}) == "written anew"
+        with pytest.raises(OutcomeUnknown, match="'my-corner' stopped during this call"):
             await tools["my_corner.die"].run({})
         assert await add.run({"first": 4}) == "5"
         assert note.read_text() == "a\n"
     assert "corner is up" in (tmp_path / "mcp-my_corner.log").read_text()
     assert capfd.readouterr() == ("", "")
+
+
+def is_running(process: int) -> bool:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return True
+    return False
+
+
+async def test_a_server_that_died_while_nothing_was_asked_of_it_costs_no_call(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    async with open_mcp(configured(corner=CORNER), tmp_path) as opened:
+        write = by_name(opened)["corner.write_note"]
+        process = int((tmp_path / "mcp-corner.log").read_text().split("up as ")[1].split()[0])
+        os.kill(process, signal.SIGKILL)
+        while is_running(process):
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        assert await write.run({"file": str(note), "text": "a"}) == "written"
+    assert note.read_text() == "a\n"
+
+
+async def test_only_a_read_is_repeated_when_its_server_dies(tmp_path: Path) -> None:
+    async with open_mcp(configured(corner=CORNER), tmp_path) as opened:
+        tools = by_name(opened)
+        assert await tools["corner.stumble"].run({"file": str(tmp_path / "stumbled")}) == "here again"
+        with pytest.raises(OutcomeUnknown):
+            await tools["corner.die"].run({})
+
+
+async def test_a_server_that_hangs_when_started_anew_is_given_up_and_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp.client.stdio.PROCESS_TERMINATION_TIMEOUT", 0.05)
+    monkeypatch.setattr(mcp_connection, "MAX_RESTARTS", 2)
+    starts = tmp_path / "starts"
+    servers = configured(corner={"command": sys.executable, "args": [SERVER, "once", str(starts)]})
+    async with open_mcp(servers, tmp_path) as opened:
+        tools = by_name(opened)
+        with pytest.raises(OutcomeUnknown):
+            await tools["corner.die"].run({})
+        for number in (2, 3):
+            calling = asyncio.ensure_future(tools["corner.add"].run({"first": 1}))
+            while len(starts.read_text().splitlines()) < number:
+                await asyncio.sleep(0.01)
+            calling.cancel()  # As the tool's time-out does.
+            with pytest.raises(asyncio.CancelledError):
+                await calling
+        with pytest.raises(ToolError, match="server 'corner' is gone; do without its tools"):
+            await tools["corner.add"].run({"first": 1})
+        assert not any(is_running(int(process)) for process in starts.read_text().split())
+
+
+async def test_a_server_that_takes_too_long_to_start_anew_is_told_in_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp.client.stdio.PROCESS_TERMINATION_TIMEOUT", 0.05)
+    monkeypatch.setattr(mcp_connection, "RESTART_SECONDS", 0.5)
+    starts = tmp_path / "starts"
+    servers = configured(corner={"command": sys.executable, "args": [SERVER, "once", str(starts)]})
+    async with open_mcp(servers, tmp_path) as opened:
+        tools = by_name(opened)
+        with pytest.raises(OutcomeUnknown):
+            await tools["corner.die"].run({})
+        with pytest.raises(ToolError, match=r"server 'corner' gave no answer within 0\.5 seconds"):
+            await tools["corner.add"].run({"first": 1})
+    assert RESTART_SECONDS < DEFAULT_TIMEOUT_SECONDS
 
 
 @contextlib.asynccontextmanager
@@ -113,7 +190,7 @@ async def test_http_server_and_its_end(tmp_path: Path, unused_tcp_port: int) -> 
     async with web_server(unused_tcp_port), open_mcp(servers, tmp_path) as opened:
         tools = by_name(opened)
         assert await tools["web.add"].run({"first": 2}) == "3"
-        with pytest.raises(ToolError, match="'web' stopped during this call"):
+        with pytest.raises(OutcomeUnknown, match="'web' stopped during this call"):
             await tools["web.die"].run({})
         with pytest.raises(ToolError, match=r"mcp\.json: server 'web' did not start: ConnectError"):
             await tools["web.add"].run({"first": 2})
@@ -143,46 +220,6 @@ async def test_a_server_that_does_not_start_is_one_clear_line(
         async with open_mcp(configured(x=server), tmp_path, connect_seconds=seconds):
             pass
     assert "\n" not in caught.value.message
-
-
-@pytest.mark.parametrize(
-    ("configuration", "said"),
-    [
-        ({}, '"mcpServers" must be an object with at least one server'),
-        ({"mcpServers": {"a": "x"}}, "server 'a' must be an object"),
-        ({"mcpServers": {"a": {}}}, 'server \'a\': give either "command" or "url"'),
-        ({"mcpServers": {"a": {"command": "x", "args": "y"}}}, "'args' must be a list of texts"),
-        ({"mcpServers": {"a": {"command": "x", "env": {"k": 1}}}}, "'env' must be an object whose values"),
-        ({"mcpServers": {"a": {"command": 5}}}, "'command' must be text, not 5"),
-        ({"mcpServers": {"a": {"url": "http://x", "type": "sse"}}}, "SSE transport is not supported"),
-        ({"mcpServers": {"a": {"url": "http://x/${NO_SUCH}"}}}, "variable NO_SUCH is not set"),
-    ],
-)
-def test_a_malformed_configuration_is_one_clear_line(configuration: dict[str, Any], said: str) -> None:
-    with pytest.raises(UserError) as caught:
-        read_servers(configuration, source="mcp.json")
-    assert said in caught.value.message
-    assert caught.value.message.startswith("mcp.json: ")
-
-
-def test_variables_defaults_secrets_and_disabled_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_TOKEN", "abc-token")
-    monkeypatch.setenv("FOLDER", "/home/ada")
-    web, local = configured(
-        web={
-            "url": "${BASE:-http://localhost}/mcp",
-            "headers": {"Authorization": "Bearer ${MY_TOKEN}", "K": "plain-key"},
-        },
-        local={"command": "x", "args": ["${FOLDER}/y"], "env": {"API_KEY": "written", "HOME": "${FOLDER}"}},
-        off={"command": "x", "disabled": True},
-    )
-    assert web.url == "http://localhost/mcp"
-    assert web.headers["Authorization"] == "Bearer abc-token"
-    assert "abc-token" in web.secrets
-    assert "plain-key" in web.secrets
-    assert "abc-token" not in web.identity
-    assert local.args == ["/home/ada/y"]
-    assert local.secrets == {"written"}
 
 
 def offered(name: str, description: str) -> Tool:

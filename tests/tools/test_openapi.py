@@ -10,10 +10,12 @@ import pytest
 from aiohttp import web
 
 from plait.errors import ToolError, UserError
+from plait.tools.arguments import argument_check
 from plait.tools.openapi import variable_name
 from plait.tools.sources import open_tools
-from plait.tools.tool import Tool
+from plait.tools.tool import OutcomeUnknown, Tool
 
+ANY_LIST = {"type": "array", "items": True}
 DOCUMENT = Path(__file__).parent / "data" / "pets.yaml"
 
 
@@ -24,6 +26,7 @@ class Service:
         self.url = ""
         self.seen: dict[str, Any] = {}
         self.answer: web.Response | None = None
+        self.hangs_up = False
 
     async def handle(self, request: web.Request) -> web.Response:
         if request.path == "/openapi.yaml":
@@ -34,6 +37,8 @@ class Service:
             "headers": request.headers,
             "body": await request.text(),
         }
+        if self.hangs_up and request.transport is not None:
+            request.transport.close()
         return self.answer or web.json_response({"ok": True})
 
 
@@ -178,8 +183,21 @@ async def test_a_dead_service_is_a_tool_error(tmp_path: Path, unused_tcp_port: i
     file.write_text(DOCUMENT.read_text().replace("http://SERVICE", f"http://127.0.0.1:{unused_tcp_port}"))
     async with open_tools([str(file)], tmp_path) as toolset:
         tool = next(tool for tool in toolset.tools if tool.name == "removePet")
-        with pytest.raises(ToolError, match=r"removePet: no answer from 127\.0\.0\.1"):
+        with pytest.raises(ToolError, match=r"removePet: no answer from 127\.0\.0\.1") as caught:
             await tool.run({"id": "1"})
+        assert not isinstance(caught.value, OutcomeUnknown)
+
+
+async def test_a_call_that_was_sent_and_not_answered_is_of_unknown_outcome(
+    service: Service, pets: dict[str, Tool]
+) -> None:
+    service.answer = web.Response(status=504, text="upstream timed out")
+    with pytest.raises(OutcomeUnknown, match="removePet: HTTP 504"):
+        await pets["removePet"].run({"id": "1"})
+    service.hangs_up = True
+    with pytest.raises(OutcomeUnknown, match=r"removePet: no answer from 127\.0\.0\.1"):
+        await pets["removePet"].run({"id": "1"})
+    assert service.seen["method"] == "DELETE"
 
 
 async def test_a_document_at_an_address(service: Service, tmp_path: Path) -> None:
@@ -209,3 +227,71 @@ async def test_an_address_without_a_document(
 def test_names_of_variables() -> None:
     assert variable_name("some/pets.yaml", "api-Key") == "PLAIT_PETS_API_KEY"
     assert variable_name("http://api.example.com/openapi.json", "token") == "PLAIT_API_EXAMPLE_COM_TOKEN"
+
+
+def shop(file: Path, paths: Any) -> str:
+    file.write_text(json.dumps({"openapi": "3.1.0", "servers": [{"url": "http://x"}], "paths": paths}))
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("paths", "said"),
+    [
+        ([1], "its list of paths cannot be read: expected an object, not [1]"),
+        ({"/a": [1]}, "path '/a' cannot be read: expected an object, not [1]"),
+        ({"/a": {"get": {"parameters": [{"name": "x"}]}}}, "GET /a cannot be read: 'in' is missing"),
+        ({"/a": {"get": {"parameters": 5}}}, "GET /a cannot be read: "),
+        ({"/a": {"get": {"servers": {"url": "x"}}}}, "GET /a cannot be read: 0 is missing"),
+    ],
+)
+async def test_a_malformed_document_is_one_clear_line(tmp_path: Path, paths: Any, said: str) -> None:
+    file = shop(tmp_path / "shop.json", paths)
+    with pytest.raises(UserError) as caught:
+        async with open_tools([file], tmp_path):
+            pass
+    assert caught.value.message.startswith(f"{file}: {said}")
+
+
+async def test_operations_that_become_one_identifier_are_numbered(tmp_path: Path) -> None:
+    paths = {f"/{name}": {"get": {"operationId": name}} for name in ("x-y", "x_y", "x.y")}
+    async with open_tools([shop(tmp_path / "shop.json", paths)], tmp_path) as toolset:
+        assert [tool.name for tool in toolset.tools] == ["x_y", "x_y_2", "x_y_3"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "properties"),
+    [
+        (True, {"body": {}}),
+        ({"properties": {"any": True, "none": False}}, {"any": {}}),
+        ({"allOf": [True, {"properties": {"deep": {"type": "array", "items": True}}}]}, {"deep": ANY_LIST}),
+    ],
+)
+async def test_schemas_may_be_true_or_false(tmp_path: Path, schema: Any, properties: Any) -> None:
+    body = {"required": True, "content": {"application/json": {"schema": schema}}}
+    paths = {
+        "/a": {"post": {"requestBody": body, "parameters": [{"in": "query", "name": "q", "schema": True}]}}
+    }
+    async with open_tools([shop(tmp_path / "shop.json", paths)], tmp_path) as toolset:
+        (tool,) = toolset.tools
+    assert tool.parameters["properties"] == {"q": {}, **properties}
+
+
+async def test_what_is_no_json_schema_is_left_out(tmp_path: Path) -> None:
+    schemas = {
+        "name": {"type": "string", "pattern": r"^[\p{L}]+$", "maxLength": 9},
+        "file": {"type": "file", "required": True},
+        "sizes": {"type": "array", "items": {"type": "integer", "minimum": "1"}},
+    }
+    paths = {
+        "/a": {"get": {"parameters": [{"in": "query", "name": n, "schema": s} for n, s in schemas.items()]}}
+    }
+    async with open_tools([shop(tmp_path / "shop.json", paths)], tmp_path) as toolset:
+        (tool,) = toolset.tools
+    assert tool.parameters["properties"] == {
+        "name": {"type": "string", "maxLength": 9},
+        "file": {},
+        "sizes": {"type": "array", "items": {"type": "integer"}},
+    }
+    problem = argument_check(tool)({"name": "longer than 9"})
+    assert problem is not None
+    assert "too long" in problem

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import orjson
-
+from plait.errors import LogError
 from plait.journal import JSON, Journal, JSONObject
 from plait.models.budget import Budget, estimate
+from plait.models.encoding import encoded
+from plait.models.prices import price_of
 from plait.models.protocol import (
     Form,
     FunctionCalling,
@@ -69,18 +70,29 @@ async def ask(journal: Journal, agent: Agent, request: Request, name: str) -> Re
     """Ask `agent` and return its reply, recorded as step `name`.
 
     Raises:
-        BudgetExhausted: the call does not fit what is left.
+        BudgetExhausted: the call does not fit what is left, or the time is over before it ends.
         ModelError: the model cannot answer.
+        LogError: the reply on record cannot be read.
     """
 
     async def complete(_: JSONObject) -> JSON:
-        async with agent.budget.reserve(tokens=estimate(request)) as reservation:
+        most = estimate(request)
+        tokens, usd = most.input_tokens + most.output_tokens, price_of(agent.model, most)
+        budget = agent.budget
+        # A call with all its retries must not outlast the run's time.
+        async with budget.in_time(), budget.reserve(tokens=tokens, usd=usd) as reservation:
             reply = await agent.model.complete(request)
             reservation.settle(reply.usage)
         return reply_to_json(reply)
 
     result = await journal.call(name, complete, request_to_json(agent, request), kind="model")
-    return reply_from_json(cast("Mapping[str, Any]", result))
+    try:
+        return reply_from_json(cast("Mapping[str, Any]", result))
+    except (KeyError, TypeError, AttributeError) as error:
+        place = f"{journal.path}/{name}"
+        raise LogError(
+            f"the reply on record of step {place!r} cannot be read: {str(result)[:80]!r}"
+        ) from error
 
 
 def request_to_json(agent: Agent, request: Request) -> dict[str, JSON]:
@@ -116,9 +128,9 @@ def _form_text(form: Form) -> str | None:
         case Grammar():
             return form.gbnf
         case Typed():
-            return orjson.dumps(form.schema).decode()
+            return encoded(form.schema).decode()
         case FunctionCalling():
-            return orjson.dumps(list(form.tools)).decode()
+            return encoded(list(form.tools)).decode()
 
 
 def reply_to_json(reply: Reply) -> dict[str, JSON]:

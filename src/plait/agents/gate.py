@@ -31,6 +31,8 @@ class GateSettings:
     """Off: the agent gives no critique and no score, and what can be read passes."""
     revises: bool = True
     """Off: a weak score is not revised in place but closes the round (the answer agent)."""
+    unscored_passes: bool = False
+    """On: a reply is not asked again only because it has no score."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,14 +148,17 @@ def _verdict(
 ) -> Verdict:
     """Decide about one try: passed, revised, forced, closed or failed."""
     if judged is not None and not judged.problems:
-        enough = not gate.enabled or (judged.score or 0.0) >= gate.threshold
-        if enough:
+        if not gate.enabled or _enough(gate, judged.score):
             return "passed"
         if not gate.revises:
             return "closed"
     if not last:
         return "revised"
     return "failed" if best is None else "forced"
+
+
+def _enough(gate: GateSettings, score: float | None) -> bool:
+    return (score is None and gate.unscored_passes) or (score or 0.0) >= gate.threshold
 
 
 def _emit(

@@ -15,8 +15,23 @@ from plait.errors import UserError
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
+class Prompt(str):
+    """The text of a prompt that knows its file, so that what is wrong with it can be said where it is."""
+
+    __slots__ = ("file",)
+
+    file: str
+    """As the user knows it; "" for one of Plait's own."""
+
+    def __new__(cls, text: str, *, file: str = "") -> "Prompt":
+        """Make a prompt of a text."""
+        prompt = super().__new__(cls, text)
+        prompt.file = file
+        return prompt
+
+
 @cache
-def load(package: str, name: str, overrides: Path | None = None) -> str:
+def load(package: str, name: str, overrides: Path | None = None) -> Prompt:
     """Return the text of prompt `name` of `package`, or the user's own.
 
     Args:
@@ -31,14 +46,20 @@ def load(package: str, name: str, overrides: Path | None = None) -> str:
         own = overrides / f"{name}.md"
         if own.exists():
             try:
-                return own.read_text(encoding="utf-8").strip()
+                return Prompt(own.read_text(encoding="utf-8").strip(), file=str(own))
             except (OSError, UnicodeDecodeError) as error:
                 raise UserError(f"prompt {str(own)!r} cannot be read: {error}") from error
-    return resources.files(package).joinpath("prompts", f"{name}.md").read_text(encoding="utf-8").strip()
+    return Prompt(
+        resources.files(package).joinpath("prompts", f"{name}.md").read_text(encoding="utf-8").strip()
+    )
 
 
 def fill(text: str, **values: str) -> str:
     """Put `values` into their places.
+
+    Args:
+        text: A prompt as `load` returns it, or any text.
+        values: By the names of their places.
 
     Raises:
         UserError: a place has no value or a value has no place.
@@ -46,5 +67,10 @@ def fill(text: str, **values: str) -> str:
     places = set(_PLACE.findall(text))
     if places != set(values):
         missing, unused = sorted(places - set(values)), sorted(set(values) - places)
-        raise UserError(f"prompt does not fit its values: unknown places {missing}, unused values {unused}")
+        which = f"prompt {text.file!r}" if isinstance(text, Prompt) and text.file else "prompt"
+        places_wanted = ", ".join(f"{{{{{value}}}}}" for value in sorted(values)) or "none"
+        raise UserError(
+            f"{which} does not fit its values: unknown places {missing}, unused values {unused};"
+            f" give it the places {places_wanted}"
+        )
     return _PLACE.sub(lambda match: values[match[1]], text)

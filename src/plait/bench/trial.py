@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 from plait.agents.agent import Agent
 from plait.bench.baselines.react import ReactTask, react
 from plait.bench.workbench import WorkbenchTask, judge
-from plait.errors import PlaitError
+from plait.errors import BudgetExhausted, PlaitError, ReplyError, UserError
+from plait.journal import Journal
 from plait.models.budget import Budget
 from plait.models.ledger import usage_of
 from plait.models.paths import runs_folder
@@ -84,11 +85,22 @@ async def with_react(
             work = ReactTask(
                 task=task.query, notes=toolset.notes, tools=toolset.tools, executor=executor, agent=agent
             )
-            answer = await react(journal, work)
-        await journal.finish("succeeded" if answer else "failed", {"answer": answer})
+            status, answer = await _react(journal, work)
+        await journal.finish(status, {"answer": answer})
     finally:
         await journal.close()
-    return "succeeded" if answer else "failed"
+    return status
+
+
+async def _react(journal: Journal, work: ReactTask) -> tuple[str, str]:
+    """Return how a ReAct loop ended; whatever ended it, the tables say whether it was right."""
+    try:
+        answer = await react(journal, work)
+    except BudgetExhausted:
+        return "budget_exhausted", ""
+    except ReplyError:
+        return "failed", ""
+    return ("succeeded" if answer else "failed"), answer or ""
 
 
 METHODS: Mapping[str, Method] = {"plait": with_plait, "react": with_react}
@@ -102,7 +114,11 @@ async def run_trials(
     file: Path,
     tell: Callable[[Trial], None],
 ) -> list[Trial]:
-    """Run the tasks that have no line in `file` yet, one after another; return all lines."""
+    """Run the tasks that have no line in `file` yet, one after another; return all lines.
+
+    Raises:
+        UserError: the options or tools cannot be used.
+    """
     done = read_trials(file)
     log = RunLog.open()
     try:
@@ -126,6 +142,8 @@ async def _one(
     begun = time.monotonic()
     try:
         status = await method(task, run_id, model, log, options)
+    except UserError:
+        raise  # It is in what all tasks share, and a task with a line would never be run again.
     except PlaitError as error:
         status = f"error: {error.message}"
     seconds = time.monotonic() - begun

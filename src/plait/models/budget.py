@@ -12,9 +12,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
-import orjson
-
 from plait.errors import BudgetExhausted, UserError
+from plait.models.encoding import encoded
 from plait.models.protocol import FunctionCalling, Request, TokenUsage, Typed
 from plait.task import Usage
 
@@ -152,6 +151,22 @@ class Budget:
             self._spent.add(reservation.cost(failed=failed))
             self._wake()
 
+    @asynccontextmanager
+    async def in_time(self) -> AsyncGenerator[None]:
+        """Run something that ends, cancelled, when the time is over.
+
+        Raises:
+            BudgetExhausted: it did not end by itself.
+        """
+        limit = asyncio.timeout(self.remaining().seconds)
+        try:
+            async with limit:
+                yield
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise _exhausted("seconds", self.limits.seconds, self._elapsed(), 0) from error
+
     async def _take(self, held: _Amount) -> None:
         while True:
             self._refuse(held)
@@ -192,18 +207,20 @@ class Budget:
         return self._clock() - self._started
 
 
-def estimate(request: Request) -> int:
-    """Return about how many tokens a call may consume: its prompt, its form and the longest reply."""
+def estimate(request: Request) -> TokenUsage:
+    """Return about what a call may consume at most: its prompt and its form, and the longest reply."""
     texts = [message.content for message in request.messages]
     match request.form:
         case Typed(schema=schema):
-            texts.append(orjson.dumps(schema).decode())
+            texts.append(encoded(schema).decode())
         case FunctionCalling(tools=tools):
-            texts.append(orjson.dumps(tools).decode())
+            texts.append(encoded(tools).decode())
         case _:
             pass  # A grammar is held against the reply, never read as a prompt.
     prompt = sum(len(text.encode("utf-8", "replace")) for text in texts)
-    return math.ceil(prompt / BYTES_PER_TOKEN) + request.settings.max_tokens
+    return TokenUsage(
+        input_tokens=math.ceil(prompt / BYTES_PER_TOKEN), output_tokens=request.settings.max_tokens
+    )
 
 
 def _exhausted(name: LimitName, limit: float, spent: float, asked: float) -> BudgetExhausted:

@@ -23,6 +23,8 @@ from plait.models.schema import Schema, alternatives, coerce, first_problem, pro
 
 MAX_STRING = 400
 """Characters of a string argument under the grammar, unless the caller says otherwise."""
+MAX_IDENTIFIER = 64
+"""Characters of an identifier, unless its schema says otherwise."""
 MAX_THOUGHT = 160
 """Characters of a thought under the grammar."""
 MAX_CRITIQUE = 200
@@ -30,6 +32,7 @@ MAX_CRITIQUE = 200
 
 _TYPE_NAMES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _CANDIDATE = re.compile(r"(?<![\w.-])(?P<name>[^\W\d][\w-]*(?:\.[^\W\d][\w-]*)*)[ \t]*\(")
+_IDENTIFIER = re.compile(r"(?:^|_)id$", re.IGNORECASE)
 _LINE_START = re.compile(r"(?:^|\n)[ \t]*(?:[-*>] |\d+\. )?`{0,3}(?:\w+ *= *)?(?:await )?$")
 _THOUGHT = re.compile(r"^[ \t#*]*thought[ \t*]*:[ \t*]*(.*)$", re.IGNORECASE | re.MULTILINE)
 _CRITIQUE = re.compile(r"^[ \t#*]*critique[ \t*]*:[ \t*]*(.*)$", re.IGNORECASE | re.MULTILINE)
@@ -229,7 +232,11 @@ def _call_rule(rules: gbnf.Rules, spec: CallSpec) -> str:
     required = cast("Sequence[str]", spec.parameters.get("required", ()))
     items: list[tuple[str, bool]] = []
     for identifier, name in identifiers(list(properties_of(spec.parameters))).items():
-        expression = gbnf.value(rules, properties_of(spec.parameters)[name], spec.parameters)
+        schema = properties_of(spec.parameters)[name]
+        if _IDENTIFIER.search(name) and schema.get("type") == "string":
+            # Small models run away in zeros.
+            schema = {"maxLength": MAX_IDENTIFIER, **schema}
+        expression = gbnf.value(rules, schema, spec.parameters)
         items.append((f"{gbnf.quote(identifier + '=')} {expression}", name in required))
     arguments = gbnf.sequence(rules, f"args-{spec.name}", items)
     return rules.add(f"call-{spec.name}", f'{gbnf.quote(spec.name + "(")} {arguments} ")"')

@@ -4,7 +4,6 @@ Knows where files come from and where they go, and nothing of fetching or runnin
 """
 
 import difflib
-import hashlib
 import json
 import re
 import shutil
@@ -18,6 +17,7 @@ from typing import Any, Literal
 from plait.errors import UserError
 from plait.models.gguf import is_gguf
 from plait.models.paths import models_folder
+from plait.models.verified import forget, remember, sha256_of
 
 Kind = Literal["chat", "embedding"]
 DEFAULT_CHAT_MODEL = "qwen2.5-coder-1.5b"
@@ -84,9 +84,15 @@ class Entry:
     @property
     def pulled(self) -> bool:
         """Whether all files are there, whole as far as their size tells."""
-        paths = [(self.file, self.files[0].size_bytes)] if self.added else []
-        paths = paths or [(file.path, file.size_bytes) for file in self.files]
-        return all(path.is_file() and path.stat().st_size == size for path, size in paths)
+        sizes = zip(self.sums, (file.size_bytes for file in self.files), strict=True)
+        return all(path.is_file() and path.stat().st_size == size for path, size in sizes)
+
+    @property
+    def sums(self) -> Mapping[Path, str]:
+        """Where each file is or will be, with the sha256 it should have."""
+        if self.added is not None:
+            return {self.added: self.files[0].sha256}
+        return {file.path: file.sha256 for file in self.files}
 
 
 @cache
@@ -112,6 +118,9 @@ def find_model(name: str) -> Entry:
         UserError: there is none; the message names the nearest.
     """
     name = name.removeprefix("local:")
+    # The list of the user's models is not read for one of Plait's: it may be damaged.
+    if known := [entry for entry in known_models() if entry.name == name]:
+        return known[0]
     entries = {entry.name: entry for entry in all_models()}
     if name in entries:
         return entries[name]
@@ -151,6 +160,7 @@ def add_model(name: str, file: Path, *, copy: bool = False) -> Entry:
         name=name, kind="chat", licence="unknown", about=f"added from {file}", files=files, added=file
     )
     _write_added({**_read_added(), name: entry})
+    remember(name, entry.sums)
     return entry
 
 
@@ -160,24 +170,18 @@ def remove_model(entry: Entry) -> list[Path]:
     Returns:
         The files removed.
     """
-    paths = [entry.added] if entry.added else [file.path for file in entry.files]
     removed: list[Path] = []
-    for path in paths:
+    forget(entry.name)
+    for path in entry.sums:
         if models_folder() not in path.parents:
             continue
         for leftover in (path, *path.parent.glob(f"{path.name}.part*")):
             if leftover.is_file():
-                leftover.unlink()
+                _remove(leftover)
                 removed.append(leftover)
     if entry.added:
         _write_added({name: other for name, other in _read_added().items() if name != entry.name})
     return removed
-
-
-def sha256_of(file: Path) -> str:
-    """Return the hexadecimal sha256 of a file."""
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _entry(model: Mapping[str, Any]) -> Entry:
@@ -211,6 +215,13 @@ def _copy(file: Path, to: Path) -> Path:
         part.unlink(missing_ok=True)
         raise UserError(f"{str(file)!r} could not be copied to {str(to)!r}: {error.strerror}.") from error
     return to
+
+
+def _remove(file: Path) -> None:
+    try:
+        file.unlink()
+    except OSError as error:
+        raise UserError(f"{str(file)!r} cannot be removed: {error.strerror}.") from error
 
 
 def _added_file() -> Path:
@@ -248,7 +259,13 @@ def _write_added(entries: Mapping[str, Entry]) -> None:
         for name, entry in entries.items()
     }
     path = _added_file()
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.part")
-    part.write_text(json.dumps(rows, indent=1), encoding="utf-8")
-    part.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise UserError(
+            f"The list of your own models, {str(path)!r}, cannot be written: {error.strerror}; free the "
+            "disk, or set PLAIT_HOME to a folder that can be written."
+        ) from error

@@ -5,7 +5,6 @@ one body, one request over a kept connection, one reply. An endpoint that refuse
 again without it, and asked without it from then on.
 """
 
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,10 +14,12 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from plait.errors import ModelError, TransientModelError, UserError
+from plait.errors import ModelError, TransientModelError
+from plait.models.addresses import check_address
+from plait.models.encoding import encoded
 from plait.models.failures import complaint_of, mask, network_error, shown_url, status_error
 from plait.models.prices import Prices
-from plait.models.protocol import Reply, Request, Typed
+from plait.models.protocol import Reply, Request, TokenUsage, Typed
 from plait.models.sessions import CONNECT_SECONDS, hold, release
 from plait.models.wire import Capabilities, NotAReplyError, body_of, lesser, reply_of
 
@@ -55,9 +56,9 @@ class ChatModel:
             timeout_seconds: For one whole answer.
 
         Raises:
-            UserError: `base_url` is no HTTP address or holds a password.
+            UserError: `base_url` is no HTTP address or holds a password or a key.
         """
-        _check(base_url)
+        check_address(base_url)
         self._name = name
         self._url = base_url.rstrip("/")
         self._model = model
@@ -78,6 +79,10 @@ class ChatModel:
     def takes_grammar(self) -> bool:
         return self._learned.get("Grammar", self._capabilities).grammar
 
+    def price(self, usage: TokenUsage) -> float:
+        """Return what such a call costs; see `Priced`."""
+        return self._prices.usd(usage)
+
     async def complete(self, request: Request) -> Reply:
         """Answer one request; see `LanguageModel.complete`."""
         # A schema that one endpoint cannot take says nothing about its other schemas.
@@ -87,7 +92,7 @@ class ChatModel:
         while True:
             body = body_of(request, model=self._model, capabilities=capabilities, extra=self._extra)
             started = time.perf_counter()
-            status, headers, content = await self._post(_encoded(body))
+            status, headers, content = await self._post(encoded(body))
             if status == 200:
                 return self._reply(content, headers, request, time.perf_counter() - started)
             complaint = mask(complaint_of(content), self._key)
@@ -127,7 +132,7 @@ class ChatModel:
             # Some gateways report a provider's error inside a success.
             code: Any = answer["error"].get("code") if isinstance(answer["error"], dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
             complaint = mask(complaint_of(content), self._key)
-            raise self._status_error(code if isinstance(code, int) else 400, complaint, headers)
+            raise self._status_error(code if isinstance(code, int) else 200, complaint, headers)
         try:
             reply = reply_of(answer, request, seconds=seconds)
         except NotAReplyError as error:
@@ -161,28 +166,6 @@ class ChatModel:
 
         timeout = aiohttp.ClientTimeout(total=self._timeout_seconds, sock_connect=CONNECT_SECONDS)
         return {"timeout": timeout, "proxy": _proxy(self._url)}
-
-
-def _encoded(body: Mapping[str, Any]) -> bytes:
-    try:
-        return orjson.dumps(body)
-    except orjson.JSONEncodeError:
-        # Half a character, as from a file name that is not UTF-8: it becomes a question mark.
-        return json.dumps(body, ensure_ascii=False).encode(errors="replace")
-
-
-def _check(base_url: str) -> None:
-    try:
-        parts = urlsplit(base_url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        usable = False
-        parts = None
-    if not usable or parts is None:
-        raise UserError(f"Base URL {base_url!r} is no HTTP address; write it like http://localhost:8080/v1.")
-    if parts.username or parts.password:
-        shown = shown_url(base_url)
-        raise UserError(f"Base URL {shown!r} was given with a password; put keys in the environment instead.")
 
 
 def _proxy(base_url: str) -> str | None:

@@ -11,17 +11,21 @@ import math
 import re
 import threading
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 from plait.errors import ModelError, UserError
 from plait.models.catalogue import DEFAULT_EMBEDDING_MODEL, Entry, find_model
-from plait.models.fetch import pull
+from plait.models.fetch import provide
 from plait.models.machine import threads
-from plait.models.progress import terminal_progress
 
 # What fastembed calls the model whose files we hand it; it decides how token vectors become one.
 _FASTEMBED_NAME = "sentence-transformers/all-MiniLM-L6-v2"
-_BATCH_TEXTS = 32
+_BATCH_TEXTS = 1
+"""A larger batch is hardly faster on a processor, all in it take as long as the longest, and the vector of a
+text would depend on the others: numbers are rounded by the largest of the batch."""
+_AT_ONCE = 2
+"""The memory that each takes is not given back."""
 
 
 class Embedder(Protocol):
@@ -37,30 +41,28 @@ class Embedder(Protocol):
 
 
 def local_embedder(name: str = DEFAULT_EMBEDDING_MODEL) -> Embedder:
-    """Return the local embedder of that name; nothing is fetched or loaded before its first use.
-
-    Raises:
-        UserError: there is no such embedder.
-    """
-    entry = find_model(name)
-    if entry.kind != "embedding":
-        raise UserError(
-            f"Model {name!r} is a language model and makes no embeddings; see `plait models list`."
-        )
-    return LocalEmbedder(entry)
+    """Return the local embedder of that name; nothing is fetched or loaded before its first use."""
+    return LocalEmbedder(name)
 
 
 class LocalEmbedder:
     """An embedding model on this machine, loaded once."""
 
-    def __init__(self, entry: Entry) -> None:
-        self._entry = entry
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._model: Any = None
         self._loading = threading.Lock()
+        self._workers = ThreadPoolExecutor(min(_AT_ONCE, threads()), thread_name_prefix="embedder")
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return one vector for each text; see `Embedder.embed`."""
-        return await asyncio.to_thread(self._embed, list(texts)) if texts else []
+        """Return one vector for each text; see `Embedder.embed`.
+
+        Raises:
+            UserError: there is no such embedder.
+        """
+        if not texts:
+            return []
+        return await asyncio.get_running_loop().run_in_executor(self._workers, self._embed, list(texts))
 
     def _embed(self, texts: list[str]) -> list[list[float]]:
         with self._loading:
@@ -77,23 +79,30 @@ class LocalEmbedder:
                 "Comparing texts by meaning needs the local embedder, which is not installed; "
                 "run: pip install 'plait[local]'"
             ) from error
-        if not self._entry.pulled:
-            with terminal_progress() as progress:
-                pull(self._entry, progress)
-        folder = self._entry.file.parent
+        entry = _find_embedder(self._name)
+        provide(entry)
+        folder = entry.file.parent
         try:
             return fastembed.TextEmbedding(
                 model_name=_FASTEMBED_NAME,
                 specific_model_path=str(folder),
-                threads=threads(),
+                threads=1,  # More of them spin while they wait for each other, at twice the processor time.
                 providers=["CPUExecutionProvider"],
             )
         except Exception as error:  # onnxruntime raises classes of its own for damaged files
-            name = self._entry.name
             raise ModelError(
-                f"Embedding model {name!r} in {str(folder)!r} cannot be loaded "
-                f"({type(error).__name__}); run `plait models rm {name}`, then `plait models pull {name}`."
+                f"Embedding model {entry.name!r} in {str(folder)!r} cannot be loaded "
+                f"({type(error).__name__}); run `plait models pull {entry.name}`."
             ) from error
+
+
+def _find_embedder(name: str) -> Entry:
+    entry = find_model(name)
+    if entry.kind != "embedding":
+        raise UserError(
+            f"Model {name!r} is a language model and makes no embeddings; see `plait models list`."
+        )
+    return entry
 
 
 class HashEmbedder:

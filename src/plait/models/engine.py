@@ -14,9 +14,8 @@ from weakref import WeakKeyDictionary
 from plait.models.catalogue import Entry, find_chat_model
 from plait.models.engine_client import EngineClient
 from plait.models.engine_wire import ask_of
-from plait.models.fetch import pull
+from plait.models.fetch import provide
 from plait.models.llama import Engine, Engines, require_engine
-from plait.models.progress import terminal_progress
 from plait.models.protocol import LanguageModel, Reply, Request
 from plait.models.sessions import release
 from plait.models.warmth import Warmth
@@ -97,9 +96,7 @@ class LocalModel:
 
     def _start(self) -> Engine:
         require_engine()
-        if not self._entry.file.is_file():
-            with terminal_progress() as progress:
-                pull(self._entry, progress)
+        provide(self._entry)
         return _engines.get(self._entry.name, self._entry.file, self)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from plait.errors import TransientModelError
+from plait.models.encoding import encoded
 from plait.models.engine_wire import Ask, Stream, chat_body, engine_error
 from plait.models.llama import Engine
 from plait.models.protocol import Reply, Request
@@ -66,7 +67,7 @@ class EngineClient:
         url = self.engine.address + path
         try:
             async with hold(self._holder).post(
-                url, data=orjson.dumps(body), headers=headers, timeout=timeout
+                url, data=encoded(body), headers=headers, timeout=timeout
             ) as response:
                 if response.status != 200:
                     raise engine_error(response.status, await response.read())

@@ -11,7 +11,8 @@ from typing import Any
 
 import orjson
 
-from plait.errors import ModelError, TransientModelError
+from plait.errors import ModelError, RequestRefused, TransientModelError
+from plait.models.encoding import encoded
 from plait.models.protocol import FunctionCalling, Message, Reply, Request, ToolCall, Typed
 from plait.models.wire import Capabilities, NotAReplyError, body_of, reply_of
 
@@ -114,18 +115,18 @@ def engine_error(status: int, body: bytes) -> ModelError:
     except (orjson.JSONDecodeError, AttributeError):
         error, message, kind = {}, body.decode(errors="replace")[:300], ""
     if kind == "exceed_context_size_error":
-        return ModelError(
+        return RequestRefused(
             f"The prompt has {error.get('n_prompt_tokens')} tokens, more than the embedded engine's context "
             f"of {error.get('n_ctx')}; set PLAIT_ENGINE_CONTEXT higher, or give it less to read."
         )
     said = " ".join(message.split()) or "no reason given"
     if status >= 500:
         return TransientModelError(f"The embedded engine failed (HTTP {status}): {said}")
-    return ModelError(f"The embedded engine refused the request (HTTP {status}): {said}")
+    return RequestRefused(f"The embedded engine refused the request (HTTP {status}): {said}")
 
 
 def _with_tools_described(request: Request, form: FunctionCalling) -> Request:
-    lines = [orjson.dumps(tool).decode() for tool in form.tools]
+    lines = [encoded(tool).decode() for tool in form.tools]
     text = "\n".join(
         [
             "# Tools",

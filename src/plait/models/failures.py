@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from plait.errors import ModelError, TransientModelError
+from plait.errors import ModelError, RequestRefused, TransientModelError
 
 TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+REFUSED_STATUS = frozenset({400, 413, 422})
+"""What is wrong is the request, not the account or the address."""
 MESSAGE_CHARACTERS = 300
 SHORTEST_SECRET = 5
 """A shorter key, such as `none`, protects nothing, and its letters are in every message."""
@@ -107,7 +109,8 @@ def status_error(
     if 300 <= status < 400:
         to = shown_url(headers.get("Location", "")).removesuffix("/chat/completions")
         return ModelError(f"{who} redirects to {to!r} (HTTP {status}). Give that address as --base-url.")
-    return ModelError(f"{who} refused the request (HTTP {status}){said}")
+    kind = RequestRefused if status in REFUSED_STATUS else ModelError
+    return kind(f"{who} refused the request (HTTP {status}){said}")
 
 
 def network_error(error: Exception, *, who: str, timeout_seconds: float) -> ModelError:

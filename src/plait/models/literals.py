@@ -8,7 +8,8 @@ literal is refused with a line that says so.
 import ast
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from plait.errors import ReplyError
@@ -17,6 +18,15 @@ _NAMES = {"true": True, "false": False, "null": None, "none": None, "undefined":
 _ESCAPES = frozenset("\\'\"abfnrtvxuUN01234567\n")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _MAX_INTEGER = 2**63 - 1
+
+
+@contextmanager
+def nested_plainly() -> Generator[None]:
+    """Turn running out of stack, which a reply nested deeply enough always causes, into a ReplyError."""
+    try:
+        yield
+    except RecursionError as exc:
+        raise ReplyError("The reply is nested too deeply. Write plain values.") from exc
 
 
 def format_literal(value: Any) -> str:
@@ -69,6 +79,11 @@ def read_arguments(text: str) -> list[tuple[str | None, Any]]:
     Raises:
         ReplyError: it is no Python, or an argument is no literal.
     """
+    with nested_plainly():
+        return _read_arguments(text)
+
+
+def _read_arguments(text: str) -> list[tuple[str | None, Any]]:
     call = _parse(f"f({_mend(text)}\n)")
     arguments: list[tuple[str | None, Any]] = []
     for node in call.args:

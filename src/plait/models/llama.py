@@ -101,6 +101,7 @@ class Engine:
 
     def _start(self) -> subprocess.Popen[str]:
         script = str(Path(engine_process.__file__))
+        _make_prefixes_folder()
         with _open_log(self.log) as log:
             return subprocess.Popen(
                 # -P: nothing in the user's folder may be taken for a module.
@@ -114,7 +115,6 @@ class Engine:
             )
 
     def _await_address(self) -> str:
-        prefixes_folder().mkdir(parents=True, exist_ok=True, mode=0o700)
         settings = _parameters(self.file, self.size, self.key, prefixes_folder())
         try:
             _pipe(self._process.stdin).write(json.dumps(settings) + "\n")
@@ -147,7 +147,7 @@ class Engine:
 
 
 def _remedy(name: str) -> str:
-    return f"Run `plait models rm {name}`, then `plait models pull {name}` (or add a whole file again)."
+    return f"Run `plait models pull {name}`; one that you added: `plait models rm {name}`, and add it again."
 
 
 def _environment() -> Mapping[str, str]:
@@ -197,6 +197,17 @@ def require_engine() -> str:
     except importlib.metadata.PackageNotFoundError as error:
         raise UserError(
             "Local models need the embedded engine, which is not installed; run: pip install 'plait[local]'"
+        ) from error
+
+
+def _make_prefixes_folder() -> None:
+    folder = prefixes_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise UserError(
+            f"The engine's folder {str(folder)!r} cannot be made: {error.strerror}; set PLAIT_HOME to a "
+            "folder that can be written."
         ) from error
 
 

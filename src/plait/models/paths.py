@@ -8,13 +8,22 @@ from pathlib import Path
 
 import platformdirs
 
+from plait.errors import UserError
+
 
 def data_folder() -> Path:
-    """Return the folder of everything Plait keeps: models, runs, the database."""
+    """Return the folder of everything Plait keeps: models, runs, the database.
+
+    Raises:
+        UserError: PLAIT_HOME names the home of a user that there is not.
+    """
     home = os.environ.get("PLAIT_HOME", "").strip()
-    return (
-        Path(home).expanduser().absolute() if home else platformdirs.user_data_path("plait", appauthor=False)
-    )
+    if not home:
+        return platformdirs.user_data_path("plait", appauthor=False)
+    try:
+        return Path(home).expanduser().absolute()
+    except RuntimeError as error:
+        raise UserError(f"PLAIT_HOME is {home!r}, and there is no such user: give a whole path") from error
 
 
 def models_folder() -> Path:

@@ -25,7 +25,7 @@ _SPARE_BYTES = 64 << 20
 
 def prefix_key(engine: str, prefix: str) -> str:
     """Name a prefix as read by one engine: model file, version and settings are in `engine`."""
-    return hashlib.sha256(f"{engine}\0{prefix}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{engine}\0{prefix}".encode(errors="replace")).hexdigest()[:32]
 
 
 class PrefixFolder:

@@ -4,26 +4,52 @@ Knows nothing of requests or budgets.
 """
 
 from dataclasses import replace
+from typing import Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
-from plait.models.protocol import TokenUsage
+from plait.models.protocol import LanguageModel, TokenUsage
+
+
+@runtime_checkable
+class Priced(Protocol):
+    """A language model that knows its prices; one that need not be paid for has no use for this."""
+
+    def price(self, usage: TokenUsage) -> float:
+        """Return what such a call costs, in US dollars; 0 where no price is known."""
+        ...
+
+
+def price_of(model: LanguageModel, usage: TokenUsage) -> float:
+    """Return what such a call of any model costs, in US dollars; 0 where no price is known."""
+    return model.price(usage) if isinstance(model, Priced) else 0.0
 
 
 class Prices:
     """The prices of one model at one provider."""
 
-    def __init__(self, model: str, provider_url: str) -> None:
-        """Look nothing up yet; the provider is known by its address."""
+    def __init__(self, model: str, provider_url: str, provider: str | None = None) -> None:
+        """Look nothing up yet; the provider is known by its address, else by its name."""
         self._model = model
         self._url = provider_url
+        self._provider = provider
         self._known = urlsplit(provider_url).hostname not in ("localhost", "127.0.0.1", "::1")
 
     def priced(self, usage: TokenUsage) -> TokenUsage:
         """Return the usage with its money."""
-        usd = self._usd(usage) if self._known else 0.0
+        usd = self.usd(usage)
         return replace(usage, usd=usd) if usd else usage
 
-    def _usd(self, usage: TokenUsage) -> float:
+    def usd(self, usage: TokenUsage) -> float:
+        """Return the money for a usage; 0 where no price is known."""
+        if not self._known:
+            return 0.0
+        usd = self._looked_up(usage, by_url=True) if self._url else None
+        if usd is None and self._provider:
+            usd = self._looked_up(usage, by_url=False)
+        self._known = usd is not None
+        return usd or 0.0
+
+    def _looked_up(self, usage: TokenUsage, *, by_url: bool) -> float | None:
         import genai_prices  # 100 ms to import, and no use for local models
 
         tokens = genai_prices.Usage(
@@ -32,8 +58,10 @@ class Prices:
             output_tokens=usage.output_tokens,
         )
         try:
-            price = genai_prices.calc_price(tokens, self._model, provider_api_url=self._url)
+            if by_url:
+                price = genai_prices.calc_price(tokens, self._model, provider_api_url=self._url)
+            else:
+                price = genai_prices.calc_price(tokens, self._model, provider_id=self._provider)
         except LookupError:
-            self._known = False
-            return 0.0
+            return None
         return float(price.total_price)

@@ -11,8 +11,9 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from plait.errors import ModelError, TransientModelError, UserError
-from plait.models.failures import complaint_in, mask, one_line
+from plait.errors import ModelError, RequestRefused, TransientModelError, UserError
+from plait.models.failures import REFUSED_STATUS, complaint_in, mask, one_line
+from plait.models.prices import Prices
 from plait.models.protocol import (
     Finish,
     FunctionCalling,
@@ -94,7 +95,12 @@ class ProviderModel:
         """Wrap a model of pydantic-ai under the name that the user gave."""
         self.name = name
         self._model = model
+        self._prices = Prices(model.model_name, model.base_url or "", model.system)
         self._entered = False
+
+    def price(self, usage: TokenUsage) -> float:
+        """Return what such a call costs; see `Priced`."""
+        return self._prices.usd(usage)
 
     async def complete(self, request: Request) -> Reply:
         """Answer one request; see `LanguageModel.complete`."""
@@ -266,8 +272,9 @@ def _translated(error: AgentRunError, name: str) -> ModelError:
                 f"Model {name!r} failed: {said}", retry_after_seconds=error.retry_after
             )
         case theirs.ContentFilterError():
-            return ModelError(f"Model {name!r}: the provider withheld the reply: {said}")
+            return RequestRefused(f"Model {name!r}: the provider withheld the reply: {said}")
         case theirs.UnexpectedModelBehavior():
             return TransientModelError(f"Model {name!r} gave a reply that cannot be read: {said}")
         case _:
-            return ModelError(f"Model {name!r} refused the request: {said}")
+            kind = RequestRefused if getattr(error, "status_code", 0) in REFUSED_STATUS else ModelError
+            return kind(f"Model {name!r} refused the request: {said}")

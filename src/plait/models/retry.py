@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from plait.errors import ModelError, TransientModelError
-from plait.models.protocol import LanguageModel, Reply, Request
+from plait.models.prices import price_of
+from plait.models.protocol import LanguageModel, Reply, Request, TokenUsage
 
 OnRetry: TypeAlias = Callable[[str, int, float], None]
 """Called with the reason, the number of the attempt that failed (from 1) and the seconds until the next."""
@@ -58,6 +59,10 @@ class RetryingModel:
     @property
     def takes_grammar(self) -> bool:
         return self.inner.takes_grammar
+
+    def price(self, usage: TokenUsage) -> float:
+        """Return what such a call costs; see `Priced`."""
+        return price_of(self.inner, usage)
 
     async def complete(self, request: Request) -> Reply:
         """Answer one request.

@@ -3,6 +3,7 @@
 Knows nothing of models, tools or the text a value came in.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -15,6 +16,8 @@ Schema: TypeAlias = Mapping[str, Any]
 MAX_REFERENCES = 8
 """How many references in a row are followed; more is a schema that never ends."""
 
+_NO_SCHEMAS = ("$defs", "definitions", "enum", "const", "default", "examples")
+"""Parts of a schema that say nothing by themselves about what fits it."""
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?")
 
@@ -33,6 +36,29 @@ def resolve(schema: Any, root: Schema) -> Schema:
             target = cast("Schema", target).get(key) if isinstance(target, Mapping) else None
         schema = target
     return {}
+
+
+def self_reference(root: Schema) -> str:
+    """Return a reference of a schema that leads back to itself; empty where there is none."""
+    finished: set[str] = set()
+
+    def visit(node: Any, trail: tuple[str, ...]) -> str:
+        if isinstance(node, list):
+            return next(filter(None, (visit(item, trail) for item in cast("list[Any]", node))), "")
+        if not isinstance(node, Mapping):
+            return ""
+        schema = cast("Schema", node)
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference not in finished:
+            if reference in trail or reference == "#":
+                return reference
+            if found := visit(resolve(schema, root), (*trail, reference)):
+                return found
+            finished.add(reference)
+        parts = (visit(part, trail) for key, part in schema.items() if key not in _NO_SCHEMAS)
+        return next(filter(None, parts), "")
+
+    return visit(root, ())
 
 
 def alternatives(schema: Schema) -> Sequence[Any]:
@@ -145,7 +171,7 @@ def _from_text(value: str, types: tuple[str, ...]) -> Any:
     text = value.strip()
     if _INTEGER.fullmatch(text) and ("integer" in types or "number" in types):
         return int(text)
-    if "number" in types and _NUMBER.fullmatch(text):
+    if "number" in types and _NUMBER.fullmatch(text) and math.isfinite(float(text)):
         return float(text)
     if "boolean" in types and text.casefold() in ("true", "false"):
         return text.casefold() == "true"

@@ -6,14 +6,14 @@ reply is read as far as its meaning is plain and refused with one line otherwise
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import orjson
 
 from plait.errors import ReplyError, UserError
-from plait.models.literals import find_close, missing_closers, read_literal
+from plait.models.literals import find_close, missing_closers, nested_plainly, read_literal
 from plait.models.schema import Schema, coerce, first_problem, resolve, types_of
 
 MAX_STRING = 800
@@ -23,6 +23,8 @@ MAX_ITEMS = 20
 MAX_CRITIQUE = 300
 """Characters of the critique in a reply with reflection."""
 MAX_SCORE = 10
+MAX_DEPTH = 100
+"""Levels of lists and objects in a reply."""
 
 _NESTED = ("$defs", "definitions", "properties", "patternProperties")
 _LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -77,11 +79,17 @@ def parse_typed(text: str, schema: Schema) -> Any:
     Raises:
         ReplyError: no such value; the message names the place and the reason in one line.
     """
+    with nested_plainly():
+        return _parsed(text, schema)
+
+
+def _parsed(text: str, schema: Schema) -> Any:
     first = ""
     for value in _values(text, schema):
         mended = coerce(value, schema, schema)
         problem = first_problem(mended, schema)
         if not problem:
+            _check_depth(mended)
             return mended
         first = first or problem
     if first:
@@ -198,6 +206,21 @@ def _read(piece: str) -> Sequence[Any]:
         except (orjson.JSONDecodeError, ReplyError):
             continue  # The next reader is more tolerant; that none succeeds is told by the caller.
     return ()
+
+
+def _check_depth(value: Any) -> None:
+    """Refuse a value that fits a schema without bounds, and that no log could hold."""
+    layer, depth = [value], 0
+    while layer := [part for item in layer for part in _parts(item)]:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise ReplyError(f"The reply is nested more than {MAX_DEPTH} levels deep. Write plain values.")
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return cast("Mapping[str, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
 
 
 def _excerpt(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from plait.models.encoding import encoded
 from plait.models.protocol import (
     Finish,
     FunctionCalling,
@@ -94,7 +95,7 @@ def _ask_typed(body: dict[str, Any], form: Typed, capabilities: Capabilities) ->
 
 def schema_prompt(schema: Mapping[str, Any]) -> str:
     """Ask for JSON in words, for an endpoint that cannot be held to a schema."""
-    shown = orjson.dumps(schema).decode()
+    shown = encoded(schema).decode()
     return f"Reply with one JSON object that follows this JSON schema, and with nothing else:\n{shown}"
 
 

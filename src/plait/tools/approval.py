@@ -49,10 +49,6 @@ class ApprovalPolicy:
         if self.max_effects is not None and self.max_effects < 0:
             raise UserError(f"--max-effects {self.max_effects!r}: give 0 or more")
 
-    def denies(self, tool: Tool) -> bool:
-        """Tell whether calls of `tool` are refused whatever else is said."""
-        return _matches(tool.name, self.deny)
-
     async def decide(
         self, tool: Tool, arguments: Mapping[str, Any], *, effects_so_far: int = 0, path: str = ""
     ) -> Decision:
@@ -67,7 +63,24 @@ class ApprovalPolicy:
         Raises:
             NeedsDecision: the call has an effect, nothing was said about it and nobody can be asked.
         """
-        if self.denies(tool):
+        said = self._said(tool, effects_so_far)
+        return said or await self._asked(tool, arguments, path)
+
+    def refusal(self, tool: Tool, *, allowed_by: Decider, effects_so_far: int = 0) -> Decision | None:
+        """Say what forbids a call that was allowed, perhaps long ago; None: it may run.
+
+        Between the leave and the call a run may have been stopped, and taken up with other options.
+        """
+        said = self._said(tool, effects_so_far)
+        if said is not None:
+            return None if said.allowed else said
+        if allowed_by in ("--yes", "--allow"):
+            return _refused(allowed_by, f"{allowed_by} allowed {tool.name} and was taken back; do without it")
+        return None
+
+    def _said(self, tool: Tool, effects_so_far: int) -> Decision | None:
+        """Decide by what was said beforehand; None: it takes a question."""
+        if _matches(tool.name, self.deny):
             return _refused("--deny", f"{tool.name} is denied by the user (--deny); do without it")
         if tool.effect == "reads":
             return Decision(allowed=True, by="effect", reason="it only reads")
@@ -81,7 +94,7 @@ class ApprovalPolicy:
             return Decision(allowed=True, by="--allow", reason="allowed by name")
         if self.yes:
             return Decision(allowed=True, by="--yes", reason="all effects are allowed")
-        return await self._asked(tool, arguments, path)
+        return None
 
     async def _asked(self, tool: Tool, arguments: Mapping[str, Any], path: str) -> Decision:
         if self.ask is None:

@@ -7,7 +7,7 @@ reference that leaves the document accepts anything instead of being fetched.
 import json
 import keyword
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, cast
 
 from plait.errors import UserError
@@ -19,6 +19,7 @@ ArgumentCheck = Callable[[Mapping[str, Any]], str | None]
 PROBLEM_CHARACTERS = 300
 MAX_REFERENCE_DEPTH = 8
 MAX_SCHEMA_NODES = 5_000
+MAX_FAULTS = 100
 _PLAIN_VALUES = frozenset({"default", "const", "enum", "example", "examples"})
 
 
@@ -28,6 +29,15 @@ def identifier(name: str) -> str:
     if not spelled or spelled[0].isdigit():
         spelled = f"_{spelled}"
     return f"{spelled}_" if keyword.iskeyword(spelled) else spelled
+
+
+def distinct_name(name: str, taken: Container[str]) -> str:
+    """Number a name that is taken, as two names of a document may become one identifier."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free
 
 
 def canonical(tool_name: str, arguments: Mapping[str, Any]) -> str:
@@ -94,6 +104,31 @@ class _Inliner:
                 return None
             node = cast("Mapping[str, Any]", node)[step]
         return cast("Mapping[str, Any]", node) if isinstance(node, Mapping) else None
+
+
+def without_faults(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the keywords that are no JSON schema, such as a pattern in a dialect that is not Python's.
+
+    One slip in one parameter must not cost all tools of a document that somebody else wrote.
+    """
+    from jsonschema import exceptions, validators
+
+    mended = inline(schema)
+    kind = validators.validator_for(mended, default=validators.Draft202012Validator)
+    for _ in range(MAX_FAULTS):
+        try:
+            kind.check_schema(mended)
+        except exceptions.SchemaError as exc:
+            if not exc.absolute_path:
+                break
+            *way, last = exc.absolute_path
+            node: Any = mended
+            for step in way:
+                node = node[step]
+            del node[last]
+        else:
+            break
+    return mended
 
 
 def argument_check(tool: Tool) -> ArgumentCheck:

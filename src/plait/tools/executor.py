@@ -9,16 +9,17 @@ import difflib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypedDict, cast
+from typing import Any, NotRequired, TypedDict, cast
 
-from plait.errors import ToolError
+from plait.errors import LogError, ToolError
 from plait.events import ApprovalDecided
 from plait.journal import JSON, Journal, JSONObject
-from plait.tools.approval import ApprovalPolicy, Decision
+from plait.tools.approval import ApprovalPolicy, Decider, Decision
 from plait.tools.arguments import ArgumentCheck, argument_check, canonical
-from plait.tools.tool import Effect, Tool
+from plait.tools.tool import Effect, OutcomeUnknown, Tool
 
 UNKNOWN_RESULT = "It was done before the run was interrupted; its result is not known."
+IN_DOUBT = "it may or may not have taken effect: look before you try again"
 NO_RESULT = "Done; there is no result to show."
 
 
@@ -33,6 +34,8 @@ class Observation:
     """Whether the result was longer than the tool's limit; the text says how much is missing."""
     effect: Effect = "reads"
     """What the called tool does; a call that was not run is told from `ok`."""
+    unknown: bool = False
+    """Whether an effect gave no answer, so that it may have been done: the call must not be repeated."""
 
 
 class _Recorded(TypedDict):
@@ -43,6 +46,10 @@ class _Recorded(TypedDict):
     cut: bool
     shared: bool
     """Whether an equal read of another step was used."""
+    unknown: NotRequired[bool]
+    """Written only of an effect that may or may not have been done."""
+    refused: NotRequired[Decider]
+    """Written only of a call that was not made, because it was forbidden when its turn came."""
 
 
 class Executor:
@@ -73,8 +80,8 @@ class Executor:
     ) -> Observation:
         """Make one call as step `name` of `journal`, or answer from its record.
 
-        A call with an effect, or of a denied tool, is decided in a step `name-approval` of its own, so
-        that a resumed run does not ask again.
+        A call with an effect is decided in a step `name-approval` of its own, so that a resumed run does
+        not ask again; what was denied since then is not done, unless its result is on record.
 
         Raises:
             NeedsDecision: an effect is in doubt or nobody can approve it.
@@ -84,9 +91,7 @@ class Executor:
             return Observation(text=problem, ok=False)
         tool = self.tools[tool_name]
         if tool.effect == "reads":
-            if self.policy.denies(tool):
-                return await self._guarded(journal, name, tool, arguments)
-            return await self._recorded(journal, name, tool, arguments)
+            return await self._recorded(journal, name, tool, arguments, "effect")
         async with self._one_effect:
             return await self._guarded(journal, name, tool, arguments)
 
@@ -94,14 +99,10 @@ class Executor:
         self, journal: Journal, name: str, tool: Tool, arguments: Mapping[str, Any]
     ) -> Observation:
         decision = await self._decide(journal, f"{name}-approval", tool, arguments)
-        if decision.by == "--dry-run":
-            text = f"dry run: {canonical(tool.name, arguments)} would be done now; nothing was changed"
-            return Observation(text=text, ok=True, effect=tool.effect)
         if not decision.allowed:
-            return Observation(text=f"not done: {decision.reason}", ok=False, effect=tool.effect)
-        observation = await self._recorded(journal, name, tool, arguments)
-        self.effects_done += 1
-        return observation
+            refused = _refused(decision, tool, arguments)
+            return Observation(text=refused["text"], ok=refused["ok"], effect=tool.effect)
+        return await self._recorded(journal, name, tool, arguments, decision.by)
 
     async def _decide(
         self, journal: Journal, name: str, tool: Tool, arguments: Mapping[str, Any]
@@ -114,15 +115,21 @@ class Executor:
             )
 
         recorded = await journal.call(name, decide, {"tool": tool.name, "arguments": arguments})
-        decision = Decision(**cast("dict[str, Any]", recorded))
+        try:
+            decision = Decision(**cast("dict[str, Any]", recorded))
+        except TypeError as exc:
+            raise _unreadable(path, recorded) from exc
         event = ApprovalDecided(tool=tool.name, arguments=arguments, allowed=decision.allowed, by=decision.by)
         journal.emit(event)
         return decision
 
     async def _recorded(
-        self, journal: Journal, name: str, tool: Tool, arguments: Mapping[str, Any]
+        self, journal: Journal, name: str, tool: Tool, arguments: Mapping[str, Any], allowed_by: Decider
     ) -> Observation:
         async def run(_: JSONObject) -> JSON:
+            refusal = self.policy.refusal(tool, allowed_by=allowed_by, effects_so_far=self.effects_done)
+            if refusal is not None:
+                return cast("JSON", _refused(refusal, tool, arguments))
             if tool.effect == "reads":
                 return cast("JSON", await self._shared(tool, arguments))
             return cast("JSON", await self._effect(tool, arguments))
@@ -130,11 +137,24 @@ class Executor:
         kind = "tool" if tool.effect == "reads" else "effect"
         args: JSONObject = {"tool": tool.name, "arguments": arguments}
         result = await journal.call(name, run, args, kind=kind)
-        if not isinstance(result, Mapping):
+        if result is None:
             # The user settled an effect in doubt as done: there is no result on record.
+            self.effects_done += 1
             return Observation(text=UNKNOWN_RESULT, ok=True, effect=tool.effect)
+        if not (isinstance(result, Mapping) and result.keys() >= _Recorded.__required_keys__):
+            raise _unreadable(f"{journal.path}/{name}", result)
         recorded = cast("_Recorded", result)
-        return Observation(text=recorded["text"], ok=recorded["ok"], cut=recorded["cut"], effect=tool.effect)
+        if by := recorded.get("refused"):
+            journal.emit(ApprovalDecided(tool=tool.name, arguments=arguments, allowed=False, by=by))
+        elif tool.effect != "reads":
+            self.effects_done += 1
+        return Observation(
+            text=recorded["text"],
+            ok=recorded["ok"],
+            cut=recorded["cut"],
+            effect=tool.effect,
+            unknown=recorded.get("unknown", False),
+        )
 
     async def _effect(self, tool: Tool, arguments: Mapping[str, Any]) -> _Recorded:
         # Forgotten before and after: a read that overlaps the effect may have seen either world.
@@ -169,23 +189,62 @@ class Executor:
         limit = asyncio.timeout(tool.timeout_seconds)
         try:
             async with limit:
-                result = await tool.run(arguments)
-            return _result(render(result), tool, ok=True)
-        except ToolError as exc:
-            return _result(exc.message, tool, ok=False)
+                result = await _uncancelled(tool, arguments)
+            return _result(_rendered(result, tool), tool, ok=True)
         except Exception as exc:
             if limit.expired():
-                return _result(self._timed_out(tool), tool, ok=False)
-            message = " ".join(str(exc).split())
-            return _result(f"{tool.name}: {type(exc).__name__}: {message}", tool, ok=False)
+                text = f"{tool.name} gave no result within {tool.timeout_seconds:g} seconds"
+                return self._unanswered(text, tool)
+            if isinstance(exc, OutcomeUnknown):
+                return self._unanswered(exc.message, tool)
+            if isinstance(exc, ToolError):
+                return _result(exc.message, tool, ok=False)
+            text = f"{tool.name}: {type(exc).__name__}: {' '.join(str(exc).split())}"
+            # A tool's own wait for an answer is over: as little is known as at the end of ours.
+            return (
+                self._unanswered(text, tool)
+                if isinstance(exc, TimeoutError)
+                else _result(text, tool, ok=False)
+            )
 
-    def _timed_out(self, tool: Tool) -> str:
-        text = f"{tool.name} gave no result within {tool.timeout_seconds:g} seconds"
+    def _unanswered(self, text: str, tool: Tool) -> _Recorded:
+        """Return the result of a call that gave no answer; an effect may have been done all the same."""
         if tool.effect == "reads":
-            return text
+            return _result(text, tool, ok=False)
         # It may still be at work, so from here on no read may answer for another.
         self._effect_at_large = True
-        return f"{text}; it may or may not have taken effect: look before you try again"
+        return {**_result(f"{text}; {IN_DOUBT}", tool, ok=False), "unknown": True}
+
+
+def _unreadable(path: str, result: object) -> LogError:
+    return LogError(f"the result on record of step {path!r} cannot be read: {str(result)[:80]!r}")
+
+
+async def _uncancelled(tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    """Run the tool; a cancellation that nobody asked this task for is a failure of the tool.
+
+    Raises:
+        OutcomeUnknown: the tool cancelled itself, or something that it waited for was cancelled.
+        asyncio.CancelledError: the run is cancelled, or the tool's time is over.
+    """
+    try:
+        return await tool.run(arguments)
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        # Passed on, it would end the subtask in silence, and those that wait for it would wait for ever.
+        raise OutcomeUnknown(f"{tool.name} was cancelled from within and gave no result") from error
+
+
+def _rendered(result: Any, tool: Tool) -> str:
+    try:
+        return render(result)
+    except ToolError as exc:
+        if tool.effect == "reads":
+            raise
+        # It is done: told as a failure it would be tried again.
+        return f"Done, but {exc.message}"
 
 
 def render(result: Any) -> str:
@@ -236,3 +295,12 @@ def _result(text: str, tool: Tool, *, ok: bool) -> _Recorded:
     if left_out > 0:
         text = f"{text[:limit]}\n[cut: {left_out} of {len(text)} characters left out]"
     return {"ok": ok, "text": text, "cut": left_out > 0, "shared": False}
+
+
+def _refused(decision: Decision, tool: Tool, arguments: Mapping[str, Any]) -> _Recorded:
+    """Return the result of a call that is not made."""
+    text, ok = f"not done: {decision.reason}", False
+    if decision.by == "--dry-run":
+        call = canonical(tool.name, arguments)
+        text, ok = f"dry run: {call} would be done now; nothing was changed", True
+    return {"ok": ok, "text": text, "cut": False, "shared": False, "refused": decision.by}

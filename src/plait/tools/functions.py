@@ -126,7 +126,7 @@ def from_function(function: Callable[..., Any], *, source: str, name: str | None
 
     async def run(arguments: Mapping[str, Any]) -> Any:
         positional, named = _validated(name, model, signature, arguments)
-        return _jsonable(name, await _invoke(name, function, positional, named))
+        return _told(name, tag, await _invoke(name, function, positional, named))
 
     return Tool(
         name=name,
@@ -138,6 +138,21 @@ def from_function(function: Callable[..., Any], *, source: str, name: str | None
         timeout_seconds=tag.timeout_seconds,
         observation_characters=tag.observation_characters,
     )
+
+
+def _told(name: str, tag: ToolTag, result: Any) -> Any:
+    """Return what a function returned as JSON.
+
+    Raises:
+        ToolError: it cannot be, and the function only reads.
+    """
+    try:
+        return _jsonable(name, result)
+    except ToolError as exc:
+        if tag.effect == "reads":
+            raise
+        # It is done: told as a failure it would be tried again.
+        return f"Done, but {exc.message}"
 
 
 def _schema(model: "type[pydantic.BaseModel]") -> dict[str, Any]:

@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from plait.errors import UserError
+from plait.tools.secret_finding import is_secret_name, secrets_in_arguments, secrets_in_url
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
-_SECRET_NAME = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
-"""By its name a value counts as secret; others, such as a home folder, must stay readable in results."""
+_PLAIN_VARIABLES = re.compile(
+    r"HOME|PATH|LANG|LANGUAGE|LC_\w+|USER|USERNAME|LOGNAME|SHELL|TERM|TZ|PWD|TMPDIR|TMP|TEMP|XDG_\w+|PYTHONPATH"
+)
+"""What these hold must stay readable in results; whatever else `env` takes from the environment is masked."""
 _HTTP_TYPES = ("http", "streamable-http", "streamable_http", "streamableHttp")
 
 
@@ -49,11 +52,14 @@ def read_servers(configuration: Mapping[str, Any], *, source: str) -> list[Serve
     servers = configuration.get("mcpServers")
     if not isinstance(servers, dict) or not servers:
         raise UserError(f'{source}: "mcpServers" must be an object with at least one server')
-    entries = cast("dict[str, Any]", servers)
+    entries = cast("dict[object, Any]", servers)
     for name, entry in entries.items():
+        if not isinstance(name, str):  # As YAML may read it.
+            raise UserError(f"{source}: a server's name must be text, not {name!r}: put it in quotes")
         if not isinstance(entry, dict):
             raise UserError(f'{source}: server {name!r} must be an object with "command" or "url"')
-    return [_read_server(name, entry, source) for name, entry in entries.items() if not entry.get("disabled")]
+    named = cast("dict[str, dict[str, Any]]", entries)
+    return [_read_server(name, entry, source) for name, entry in named.items() if not entry.get("disabled")]
 
 
 def _read_server(name: str, entry: Mapping[str, Any], source: str) -> ServerConfig:
@@ -66,20 +72,25 @@ def _read_server(name: str, entry: Mapping[str, Any], source: str) -> ServerConf
         raise UserError(f'{where}: give either "command" or "url"')
     if kind not in ("", "stdio", *_HTTP_TYPES):
         raise UserError(f"{where}: unknown type {kind!r}; use stdio or http")
-    identifying = {key: entry.get(key) for key in ("command", "args", "url")}
-    digest = hashlib.sha256(json.dumps(identifying, sort_keys=True).encode()).hexdigest()
     return ServerConfig(
         name=name,
         source=source,
-        identity=f"{name} {digest[:16]}",
         command=reader.text(entry, "command"),
         args=reader.texts(entry, "args"),
         env=reader.mapping(entry, "env"),
         folder=reader.text(entry, "cwd") or None,
         url=reader.text(entry, "url"),
         headers=reader.mapping(entry, "headers"),
+        # After the fields: only texts can be hashed, and only then all secrets are known.
+        identity=_identity(name, entry),
         secrets=frozenset(reader.secrets),
     )
+
+
+def _identity(name: str, entry: Mapping[str, Any]) -> str:
+    identifying = {key: entry.get(key) for key in ("command", "args", "url")}
+    digest = hashlib.sha256(json.dumps(identifying, sort_keys=True).encode()).hexdigest()
+    return f"{name} {digest[:16]}"
 
 
 class _Reader:
@@ -99,30 +110,52 @@ class _Reader:
         value = entry.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, str) for item in cast("list[Any]", value)):
             raise UserError(f"{self._where}: {key!r} must be a list of texts")
-        return [self._filled(item) for item in cast("list[str]", value)]
+        filled = [self._filled(item) for item in cast("list[str]", value)]
+        self.secrets.update(secrets_in_arguments(filled))
+        return filled
 
     def mapping(self, entry: Mapping[str, Any], key: str) -> dict[str, str]:
         value = entry.get(key, {})
         if not isinstance(value, dict) or not all(
-            isinstance(v, str) for v in cast("dict[str, Any]", value).values()
+            isinstance(part, str) for item in cast("dict[Any, Any]", value).items() for part in item
         ):
-            raise UserError(f"{self._where}: {key!r} must be an object whose values are texts")
-        filled = {name: self._filled(text) for name, text in cast("dict[str, str]", value).items()}
+            raise UserError(f"{self._where}: {key!r} must be an object whose names and values are texts")
+        filled = {
+            name: self._filled(text, within=name if key == "env" else None)
+            for name, text in cast("dict[str, str]", value).items()
+        }
         if key == "headers":
             # Any header may be the key; `Bearer KEY` is masked by its last word.
             self.secrets.update(part for text in filled.values() for part in text.split()[-1:])
-        self.secrets.update(text for name, text in filled.items() if text and _SECRET_NAME.search(name))
+        self.secrets.update(text for name, text in filled.items() if text and is_secret_name(name))
         return filled
 
-    def _filled(self, text: str) -> str:
+    def _filled(self, text: str, within: str | None = None) -> str:
+        """Fill in variables.
+
+        Args:
+            text: As it stands in the file.
+            within: The variable of the server that it becomes the value of; None: it becomes something else.
+        """
+
         def value_of(match: re.Match[str]) -> str:
             value = os.environ.get(match[1])
             if value is None and match[2] is None:
                 raise UserError(
                     f"{self._where}: the environment variable {match[1]} is not set; export it first"
                 )
-            if value and _SECRET_NAME.search(match[1]):
+            if value and (is_secret_name(match[1]) or (within and not _is_plain(value, match[1], within))):
                 self.secrets.add(value)
             return value or match[2] or ""
 
-        return _VARIABLE.sub(value_of, text)
+        filled = _VARIABLE.sub(value_of, text)
+        self.secrets.update(secrets_in_url(filled))
+        return filled
+
+
+def _is_plain(value: str, *variables: str) -> bool:
+    """Tell whether a value is no secret, by the names it goes by or as it names a file."""
+    if any(_PLAIN_VARIABLES.fullmatch(variable) for variable in variables):
+        return True
+    # Agents work with paths: masked, they could not be given to the next call.
+    return os.path.isabs(value) and os.path.exists(value)

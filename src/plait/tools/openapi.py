@@ -5,13 +5,15 @@ HEAD and OPTIONS only read, all other methods count as changing the world. Opera
 neither JSON nor a form are left out.
 """
 
+import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import urljoin, urlsplit
 
 from plait.errors import UserError
-from plait.tools.arguments import identifier, inline
+from plait.tools.arguments import distinct_name, identifier, inline
 from plait.tools.openapi_calls import Caller, Credential, Field, Operation
 from plait.tools.tool import Tool
 
@@ -40,7 +42,11 @@ def openapi_tools(document: Object, *, source: str, location: str, caller: Calle
         found = version or document.get("swagger", "none")
         raise UserError(f"{source}: needs an OpenAPI 3 document, not version {found!r}; convert it first")
     reader = _Reader(document, source, location)
-    return [reader.tool(operation, parameters, caller) for operation, parameters in reader.operations()]
+    tools: dict[str, Tool] = {}
+    for operation, parameters in reader.operations():
+        name = distinct_name(operation.name, tools)
+        tools[name] = reader.tool(replace(operation, name=name), parameters, caller)
+    return list(tools.values())
 
 
 class _Reader:
@@ -53,18 +59,28 @@ class _Reader:
 
     def operations(self) -> Iterator[tuple[Operation, Object]]:
         """Yield every operation with the schema of its parameters."""
-        for path, item in _object(self._document.get("paths")).items():
-            shared = self._resolved(item)
+        with self._reading("its list of paths"):
+            paths = _object(self._document.get("paths"))
+        for path, item in paths.items():
+            with self._reading(f"path {path!r}"):
+                shared = self._resolved(item)
             for method in METHODS:
                 found = shared.get(method)
                 if not isinstance(found, Mapping):
                     continue
-                try:
-                    read = self._operation(method, path, shared, cast("Object", found))
-                except (TypeError, AttributeError, KeyError, ValueError) as exc:
-                    raise UserError(f"{self._source}: {method.upper()} {path} cannot be read: {exc}") from exc
+                with self._reading(f"{method.upper()} {path}"):
+                    read = self._operation(method, str(path), shared, cast("Object", found))
                 if read is not None:
                     yield read
+
+    @contextlib.contextmanager
+    def _reading(self, what: str) -> Generator[None]:
+        try:
+            yield
+        except KeyError as exc:
+            raise UserError(f"{self._source}: {what} cannot be read: {exc} is missing") from exc
+        except (TypeError, AttributeError, LookupError, ValueError) as exc:
+            raise UserError(f"{self._source}: {what} cannot be read: {exc}") from exc
 
     def tool(self, operation: Operation, parameters: Object, caller: Caller) -> Tool:
         """Make the tool of one operation."""
@@ -110,7 +126,7 @@ class _Reader:
         for wire_name, place, member, is_required in _members(schema, required=bool(body.get("required"))):
             name = _free(identifier(wire_name), properties, "body_")
             add(Field(name=name, wire_name=wire_name, place=place), member, is_required=is_required)
-        name = identifier(found.get("operationId") or f"{method}_{path.strip('/')}")
+        name = identifier(str(found.get("operationId") or f"{method}_{path.strip('/')}"))
         operation = Operation(
             name=name,
             description=_description(found),
@@ -146,7 +162,7 @@ class _Reader:
         return "", {}
 
     def _schema(self, schema: object) -> dict[str, Any]:
-        return cast("dict[str, Any]", _modern(inline(_object(schema), self._document)))
+        return cast("dict[str, Any]", _modern(inline(_schema(schema), self._document)))
 
     def _resolved(self, value: object) -> Object:
         """Follow the reference a path item, parameter or body may be."""
@@ -223,8 +239,9 @@ def _members(schema: Object, *, required: bool) -> Iterator[tuple[str, str, Obje
         return
     needed = cast("list[str]", schema.get("required") or [])
     for name, member in properties.items():
-        if not _object(member).get("readOnly"):
-            yield name, "body", _object(member), name in needed
+        # `false` is the schema of what must not be given.
+        if member is not False and not _schema(member).get("readOnly"):
+            yield str(name), "body", _schema(member), name in needed
 
 
 def _merged(schema: dict[str, Any]) -> dict[str, Any]:
@@ -233,7 +250,7 @@ def _merged(schema: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(parts, list):
         return schema
     whole: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
-    for part in map(_merged, cast("list[dict[str, Any]]", parts)):
+    for part in (_merged(dict(_schema(part))) for part in cast("list[object]", parts)):
         whole["properties"] = {**_object(whole.get("properties")), **_object(part.get("properties"))}
         whole["required"] = [*whole.get("required", []), *part.get("required", [])]
         whole = {**part, **whole}
@@ -271,6 +288,13 @@ def _free(name: str, taken: Mapping[str, Any], prefix: str = "the_") -> str:
 
 def _line(text: object) -> str:
     return " ".join(str(text).split())
+
+
+def _schema(value: object) -> Object:
+    """Return a schema as an object; since OpenAPI 3.1 it may be true or false."""
+    if isinstance(value, bool):
+        return {} if value else {"not": {}}
+    return _object(value)
 
 
 def _object(value: object) -> Object:

@@ -14,12 +14,15 @@ from urllib.parse import quote
 
 from plait.errors import ToolError
 from plait.tools.masking import mask
+from plait.tools.tool import OutcomeUnknown
 
 if TYPE_CHECKING:
     import aiohttp
 
 MAX_RESPONSE_BYTES = 2_000_000
 ERROR_CHARACTERS = 500
+_GATEWAY_LOST_IT = (502, 504)
+"""A gateway passed the call on and got no answer it could use."""
 _BINARY = (
     "image/",
     "audio/",
@@ -97,6 +100,7 @@ class Caller:
 
         Raises:
             ToolError: a key is missing, the service cannot be reached or answers with an error.
+            OutcomeUnknown: the call was sent, and the connection ended before the answer came.
         """
         import aiohttp
         from yarl import URL
@@ -115,7 +119,10 @@ class Caller:
                 return await _read(operation, response, prepared.secrets)
         except aiohttp.ClientError as exc:
             reason = mask(" ".join(str(exc).split()) or type(exc).__name__, prepared.secrets)
-            raise ToolError(f"{operation.name}: no answer from {url.host}: {reason}") from exc
+            message = f"{operation.name}: no answer from {url.host}: {reason}"
+            if isinstance(exc, aiohttp.ClientConnectorError | aiohttp.InvalidURL):
+                raise ToolError(message) from exc  # Nothing was sent.
+            raise OutcomeUnknown(message) from exc
 
 
 def prepare(operation: Operation, arguments: Mapping[str, Any], environment: Mapping[str, str]) -> _Prepared:
@@ -219,7 +226,8 @@ async def _read(operation: Operation, response: "aiohttp.ClientResponse", secret
     text = mask(data.decode("utf-8", "replace"), secrets).strip()
     if response.status >= 400:
         shown = text if len(text) <= ERROR_CHARACTERS else f"{text[:ERROR_CHARACTERS]}..."
-        raise ToolError(f"{operation.name}: HTTP {response.status} {response.reason}: {shown}".rstrip(": "))
+        kind = OutcomeUnknown if response.status in _GATEWAY_LOST_IT else ToolError
+        raise kind(f"{operation.name}: HTTP {response.status} {response.reason}: {shown}".rstrip(": "))
     if response.status >= 300:
         target = mask(response.headers.get("Location", "nowhere"), secrets)
         raise ToolError(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plait.errors import UserError
-from plait.tools.arguments import argument_check, identifier
+from plait.tools.arguments import argument_check, identifier, without_faults
 from plait.tools.documents import fetch_document, read_document
 from plait.tools.functions import from_function
 from plait.tools.mcp import open_mcp
@@ -46,6 +46,8 @@ class _Opened:
     tools: Sequence[Tool]
     notes: str = ""
     in_folder: bool = False
+    is_document: bool = False
+    """Whether its schemas are those of a document or a server, which the user can hardly mend."""
 
 
 @contextlib.asynccontextmanager
@@ -68,10 +70,8 @@ async def open_tools(
             group = await _open(source, folder, stack, pins)
             if not group.tools:
                 raise UserError(f"{group.label}: no tools found in it")
-            opened.append(group)
+            opened.append(replace(group, tools=[_checked(tool, group) for tool in group.tools]))
         tools = _distinct([(group.label, group.tools) for group in opened])
-        for tool in tools:
-            argument_check(tool)
         in_folder = [group.in_folder for group in opened for _ in group.tools]
         yield Toolset(
             tools=tools,
@@ -88,12 +88,31 @@ async def _open(source: Source, folder: Path, stack: contextlib.AsyncExitStack, 
         return _Opened(label=label, tools=[from_function(source, source=label)])
     if source.startswith(("http://", "https://")):
         document = await fetch_document(source)
-        return _Opened(label=source, tools=await _openapi(document, source, source, stack))
+        tools = await _openapi(document, source, source, stack)
+        return _Opened(label=source, tools=tools, is_document=True)
     if source.endswith(_DOCUMENTS):
         document = read_document(Path(source))
-        return _Opened(label=source, tools=await _from_document(document, source, folder, stack, pins))
+        tools = await _from_document(document, source, folder, stack, pins)
+        return _Opened(label=source, tools=tools, is_document=True)
     found = module_tools(source, folder)
     return _Opened(label=source, tools=found.tools, notes=found.notes, in_folder=found.in_folder)
+
+
+def _checked(tool: Tool, group: _Opened) -> Tool:
+    """Return a tool whose schema can be checked against.
+
+    Raises:
+        UserError: it is no JSON schema.
+    """
+    try:
+        argument_check(tool)
+        return tool
+    except UserError:
+        if not group.is_document:
+            raise
+    mended = replace(tool, parameters=without_faults(tool.parameters))
+    argument_check(mended)
+    return mended
 
 
 async def _from_document(

@@ -7,11 +7,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from plait.errors import ToolError
+
 Effect = Literal["reads", "changes"]
 """Whether a call only reads, or changes the world. Unknown counts as `changes`."""
 
 DEFAULT_TIMEOUT_SECONDS = 60.0
 DEFAULT_OBSERVATION_CHARACTERS = 4_000
+
+
+class OutcomeUnknown(ToolError):
+    """A call was sent and no answer came: what it was to change may or may not be changed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +31,8 @@ class Tool:
     """JSON schema of an object; its properties in the order the model sees them."""
     effect: Effect
     run: Callable[[Mapping[str, Any]], Awaitable[Any]]
-    """Called with validated arguments; returns text or a JSON value. Raises ToolError."""
+    """Called with validated arguments; returns text or a JSON value. Raises ToolError, and
+    OutcomeUnknown where the call may have taken effect all the same."""
     source: str
     """Where it comes from, as the user named it."""
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS

@@ -1,7 +1,11 @@
-"""A small MCP server for tests: `servers.py stdio`, or `servers.py http PORT`."""
+"""A small MCP server for tests: `servers.py stdio`, `servers.py http PORT`, or `servers.py once FILE`.
+
+The last one hangs when it is started again; it adds the number of its process to FILE at each start.
+"""
 
 import os
 import sys
+import time
 from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
@@ -36,14 +40,37 @@ def write_note(file: str, text: str) -> str:
     return "written"
 
 
+@server.tool(name="write.note")
+def write_note_anew(file: str, text: str) -> str:
+    """Make a file hold one line."""
+    Path(file).write_text(text + "\n")
+    return "written anew"
+
+
 @server.tool()
 def die() -> str:
     """End the server."""
     os._exit(3)
 
 
+@server.tool(annotations=ToolAnnotations(read_only_hint=True))
+def stumble(file: str) -> str:
+    """End the server the first time."""
+    if not Path(file).exists():
+        Path(file).touch()
+        os._exit(3)
+    return "here again"
+
+
 if __name__ == "__main__":
-    print("corner is up", file=sys.stderr, flush=True)
+    print(f"corner is up as {os.getpid()}", file=sys.stderr, flush=True)
+    if sys.argv[1] == "once":
+        with Path(sys.argv[2]).open("a+") as starts:
+            starts.write(f"{os.getpid()}\n")
+            starts.seek(0)
+            again = len(starts.readlines()) > 1
+        while again:
+            time.sleep(1)
     if sys.argv[1] == "http":
         server.run(transport="streamable-http", host="127.0.0.1", port=int(sys.argv[2]))
     else:
