@@ -23,6 +23,7 @@ from plait.runtime.log import RunLog
 from plait.runtime.options import Options
 from plait.runtime.places import anchored
 from plait.runtime.report import result_json
+from plait.tools import executor
 from plait.tools.executor import UNKNOWN_RESULT
 from plait.tools.functions import tool
 
@@ -111,7 +112,10 @@ async def test_a_cancelled_run_is_recorded_with_what_it_did(log: RunLog, written
 
 
 @pytest.mark.parametrize("done", [True, False])
-async def test_an_effect_in_doubt_ends_as_a_result_and_is_settled(done: bool, log: RunLog, written: Path):
+async def test_an_effect_in_doubt_ends_as_a_result_and_is_settled(
+    done: bool, log: RunLog, written: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(executor, "GRACE_SECONDS", 0.01)
     under_way = asyncio.Event()
 
     @tool(name="write_line")

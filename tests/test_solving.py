@@ -19,7 +19,7 @@ from plait.models.protocol import Request
 from plait.models.scripted import FunctionModel
 from plait.runtime.log import RunLog
 from plait.runtime.options import NOTED, Options
-from plait.solving import LimitOptions, SolveOptions
+from plait.solve_options import LimitOptions, SolveOptions
 
 TOOLS = [notebook.write_line, notebook.read_page]
 

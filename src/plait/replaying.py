@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from plait.carrying import result_of
 from plait.errors import PlaitError, UserError
 from plait.events import Record
 from plait.journal import Journal
@@ -18,7 +19,6 @@ from plait.models.protocol import Reply, Request
 from plait.outfit.domains import Means, making_of
 from plait.outfit.tools import described_tools
 from plait.outfit.workshop import read_task, workshop_of
-from plait.runner import result_of
 from plait.runtime.options import Options
 from plait.runtime.replay import Replay
 from plait.runtime.report import ending, report, result_from_json, result_json, until_end

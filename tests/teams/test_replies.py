@@ -5,17 +5,15 @@ from tests.support.gbnf import accepts
 
 from plait.errors import ReplyError
 from plait.models.protocol import Grammar, Text
+from plait.teams.forms import MOST_FILES, MOST_ITEM, analysis_form, opinion_form, solution_form
 from plait.teams.replies import (
-    MOST_FILES,
-    analysis_form,
     analysis_text,
-    opinion_form,
     read_analysis,
     read_merge,
     read_opinion,
     read_solution,
     silent,
-    solution_form,
+    too_many_lines,
 )
 from plait.teams.solution import Solution
 
@@ -249,3 +247,32 @@ def test_a_reply_with_files_may_end_without_remarks_and_one_with_text_may_not() 
     assert accepts(files.gbnf, "```python main.py\nprint(1)\n```")
     assert not accepts(text.gbnf, "A story.")
     assert accepts(text.gbnf, "A story.\n# critique: short\n# score: 9")
+
+
+def test_where_lines_are_counted_a_text_has_no_more_and_none_is_a_heading_or_long() -> None:
+    form = solution_form("text", remarks=True, most_lines=2)
+    assert isinstance(form, Grammar)
+    ending = "\n# critique: short\n# score: 9"
+    assert accepts(form.gbnf, f"- It asks for a number.{ending}")
+    assert accepts(form.gbnf, f"- It asks for a number.\n- It says how near it was.{ending}")
+    assert accepts(form.gbnf, f"- {'x' * MOST_ITEM}{ending}")
+    three = "\n".join(["- It asks for a number."] * 3)
+    for refused in (
+        three,
+        "It asks for a number.",
+        "- # Heading",
+        "- ```python",
+        f"- {'x' * (MOST_ITEM + 1)}",
+        "",
+    ):
+        assert not accepts(form.gbnf, refused + ending)
+    bare = solution_form("text", remarks=False, most_lines=1)
+    assert isinstance(bare, Grammar)
+    assert accepts(bare.gbnf, "- It asks for a number.")
+    assert not accepts(bare.gbnf, "- It asks for a number.\n- It ends.")
+
+
+@pytest.mark.parametrize(("most", "problems"), [(0, 0), (2, 1), (3, 0), (4, 0)])
+def test_a_text_with_more_lines_than_it_may_have_is_a_problem(most: int, problems: int) -> None:
+    text = Solution(product="plan", text="one\n\ntwo\nthree\n", by="team-1")
+    assert len(too_many_lines(text, most)) == problems

@@ -1,5 +1,6 @@
 """The prompts: what stands where, and that a user's own take their place."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_a_gate_adds_what_the_remarks_are() -> None:
     with_gate = Wording(gated=True).assistant("A game", CODING, {}, [])
     without = Wording(gated=False).assistant("A game", CODING, {}, [])
     assert with_gate.startswith(without)
-    assert with_gate.endswith("# critique: one sentence\n# score: a number")
+    assert with_gate.endswith("below 8 if anything that must hold does not.")
 
 
 def test_text_in_a_product_is_never_taken_for_a_place() -> None:
@@ -65,14 +66,15 @@ def test_the_prompts_of_a_merge() -> None:
         "# Solution 1\n```python main.py\nprint(1)\n```\n\nWhat checks found in it:\n- does not start\n\n"
         "# Solution 2\nOne file."
     )
-    merge = wording.merge("Solution 1\n+ short", "text", 2, "")
+    merge = wording.merge("Solution 1\n+ short", "text", 2, CODING)
     assert merge.startswith("# Strengths and weaknesses\nSolution 1\n+ short\n\nNow write one solution")
     assert "Start from solution 2, which was rated best. It must be whole" in merge
-    assert merge.endswith("# changes: one or two sentences")
-    assert "Start from" not in wording.merge("", "text", None, "")
-    assert '"removed: NAME"' in wording.merge("", "files", None, "")
+    assert merge.endswith("and what you mended.")
+    assert '"# changes: "' in merge
+    assert "Start from" not in wording.merge("", "text", None, CODING)
+    assert '"removed: NAME"' in wording.merge("", "files", None, CODING)
     assert '"removed: NAME"' not in merge
-    assert wording.analysis().endswith("Solution 2\n+ a strength\n- a weakness")
+    assert wording.analysis().endswith('go on with "Solution 2" and its lines, and so on.')
 
 
 def test_a_users_own_prompt_takes_the_place_of_ours_and_is_noticed(tmp_path: Path) -> None:
@@ -110,3 +112,10 @@ def test_a_weak_reply_is_shown_again_with_its_critique_and_one_of_no_use_is_not(
     assert useless[1].content.startswith("prompt\n\n")
     assert "- no file" in useless[1].content
     assert "its score is too low" in revised(messages, feedback())[3].content
+
+
+def test_a_text_of_counted_lines_is_asked_for_as_a_list() -> None:
+    phase = replace(CODING, reply="text", most_lines=8)
+    prompt = Wording(gated=False).assistant("A game", phase, {}, [])
+    assert 'Reply with 8 lines at most, each beginning with "- "' in prompt
+    assert "8 lines at most" in Wording(gated=False).merge("", "text", None, phase)

@@ -8,6 +8,7 @@ import pytest
 
 from plait.errors import LogError, NeedsDecision, ToolError
 from plait.events import ApprovalDecided
+from plait.tools import executor as executor_module
 from plait.tools.approval import ApprovalPolicy
 from plait.tools.executor import IN_DOUBT, UNKNOWN_RESULT, Executor, Observation
 from plait.tools.tool import Effect, OutcomeUnknown, Tool
@@ -31,6 +32,10 @@ def make(
         timeout_seconds=timeout_seconds,
         observation_characters=limit,
     )
+
+
+class Crash(BaseException):
+    """What no tool's failure is: the end of the process, as it were."""
 
 
 class Counting:
@@ -316,7 +321,50 @@ async def test_the_limit_of_effects_holds_for_calls_at_once_and_after_resume(jou
     assert work.calls == 2
 
 
-async def test_an_effect_in_doubt_is_not_repeated(journal: Any) -> None:
+async def test_an_effect_under_way_when_its_run_is_cancelled_is_done_and_recorded(journal: Any) -> None:
+    started, enough = asyncio.Event(), asyncio.Event()
+
+    async def write(_: Mapping[str, Any]) -> Any:
+        started.set()
+        await enough.wait()
+        return "written"
+
+    executor = Executor([make(write, effect="changes")], YES)
+    running = asyncio.create_task(executor.execute(journal, "s", "box.put", {"n": 1}))
+    await started.wait()
+    running.cancel()
+    await asyncio.sleep(0)
+    assert not running.done()
+    enough.set()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert journal.records["run/s"]["text"] == "written"
+
+
+async def test_a_second_cancellation_ends_an_effect_at_once(journal: Any) -> None:
+    started, ended = asyncio.Event(), list[str]()
+
+    async def write(_: Mapping[str, Any]) -> Any:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("tool")
+
+    executor = Executor([make(write, effect="changes")], YES)
+    running = asyncio.create_task(executor.execute(journal, "s", "box.put", {"n": 1}))
+    await started.wait()
+    for _ in range(2):
+        running.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert ended == ["tool"]
+    assert "run/s" not in journal.records
+
+
+async def test_an_effect_in_doubt_is_not_repeated(journal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executor_module, "GRACE_SECONDS", 0.01)
     started = asyncio.Event()
 
     async def write(_: Mapping[str, Any]) -> Any:
@@ -413,9 +461,9 @@ async def test_what_is_said_on_resuming_beats_a_leave_on_record(
     journal: Any, first: ApprovalPolicy, then: ApprovalPolicy, text: str, by: str
 ) -> None:
     async def interrupted(_: Mapping[str, Any]) -> Any:
-        raise KeyboardInterrupt
+        raise Crash
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(Crash):
         await Executor([make(interrupted, effect="changes")], first).execute(
             journal, "s", "box.put", {"n": 1}
         )

@@ -73,15 +73,14 @@ def tell(records: Iterable[Record], *, status: str = "") -> Story:
     current = _latest(ordered)
     started = next((r.event for r in current if isinstance(r.event, RunStarted)), None)
     resumed = [r.event for r in current if isinstance(r.event, RunResumed)]
-    options = dict(started.options) if started else {}
-    for event in resumed:
-        options.update(event.options)
     finished, begun = _ending(ordered), _begun(ordered)
     teams = tell_teams(current)
     return Story(
         run_id=ordered[0].run_id if ordered else "",
         task=started.task if started else "",
-        options=options,
+        options={
+            name: value for event in (started, *resumed) if event for name, value in event.options.items()
+        },
         version=started.version if started else "",
         forked_from=started.forked_from if started else "",
         status=finished.status if finished else status or RUNNING,

@@ -13,6 +13,7 @@ from plait.errors import UserError
 from plait.teams.chain import MOST_ROUNDS, ReplyKind
 
 MOST_TOKENS = 32_768
+MOST_LINES = 200
 MOST_SCALE = 10
 SHOWN_CHARACTERS = 80
 
@@ -90,6 +91,7 @@ class PhaseDeclared:
     optional: bool = False
     inspects: bool = False
     first_file: str = ""
+    most_lines: Annotated[int, Within(0, MOST_LINES)] = 0
     max_tokens: Annotated[int, Within(16, MOST_TOKENS)] = 1024
 
 

@@ -148,6 +148,8 @@ def _check(source: DomainFiles, declared: DomainDeclared) -> None:
                 f"{place}: key is true, but it writes {phase.writes!r} and teams meet over the product, "
                 f"{declared.product!r}"
             )
+        if phase.most_lines and phase.reply != "text":
+            source.refuse(f"{place}: most_lines counts the lines of a text, and its reply is {phase.reply!r}")
         if phase.inspects and phase.writes != declared.product:
             source.refuse(
                 f"{place}: inspects is true, but it writes {phase.writes!r} and the quality is that of the "
@@ -283,6 +285,7 @@ def _phase(declared: PhaseDeclared, prompt: str) -> Phase:
         optional=declared.optional,
         inspects=declared.inspects,
         first_file=declared.first_file,
+        most_lines=declared.most_lines,
         max_tokens=declared.max_tokens,
     )
 

@@ -80,7 +80,7 @@ class ChatModel:
         return self._learned.get("Grammar", self._capabilities).grammar
 
     def price(self, usage: TokenUsage) -> float:
-        """Return what such a call costs; see `Priced`."""
+        """Return what such a call costs; see `price_of`."""
         return self._prices.usd(usage)
 
     async def complete(self, request: Request) -> Reply:

@@ -3,25 +3,20 @@
 Knows nothing of requests or budgets.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from plait.models.protocol import LanguageModel, TokenUsage
 
 
-@runtime_checkable
-class Priced(Protocol):
-    """A language model that knows its prices; one that need not be paid for has no use for this."""
-
-    def price(self, usage: TokenUsage) -> float:
-        """Return what such a call costs, in US dollars; 0 where no price is known."""
-        ...
-
-
 def price_of(model: LanguageModel, usage: TokenUsage) -> float:
-    """Return what such a call of any model costs, in US dollars; 0 where no price is known."""
-    return model.price(usage) if isinstance(model, Priced) else 0.0
+    """Return what such a call of any model costs, in US dollars; 0 where no price is known.
+
+    A model that knows its prices has a method `price(usage)`; one that need not be paid for has none.
+    """
+    price: Callable[[TokenUsage], float] | None = getattr(model, "price", None)
+    return price(usage) if price is not None else 0.0
 
 
 class Prices:

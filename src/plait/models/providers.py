@@ -99,7 +99,7 @@ class ProviderModel:
         self._entered = False
 
     def price(self, usage: TokenUsage) -> float:
-        """Return what such a call costs; see `Priced`."""
+        """Return what such a call costs; see `price_of`."""
         return self._prices.usd(usage)
 
     async def complete(self, request: Request) -> Reply:

@@ -61,7 +61,7 @@ class RetryingModel:
         return self.inner.takes_grammar
 
     def price(self, usage: TokenUsage) -> float:
-        """Return what such a call costs; see `Priced`."""
+        """Return what such a call costs; see `price_of`."""
         return price_of(self.inner, usage)
 
     async def complete(self, request: Request) -> Reply:

@@ -7,6 +7,7 @@ part stands for the whole prompt, and a prompt that goes on where another stoppe
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TypeGuard, cast
 
 from plait.errors import LogError
@@ -15,6 +16,9 @@ from plait.runtime.codec import digest
 
 CHUNK_CHARACTERS = 256
 """A chunk is closed at the first blank line after this many characters."""
+
+REMEMBERED_MESSAGES = 64
+"""Messages whose parts are kept at hand."""
 
 _BLANK_LINE = re.compile(r"\n\n+")
 
@@ -40,12 +44,20 @@ def parts(chat: Sequence[dict[str, str]]) -> list[PromptPart]:
     chain: list[PromptPart] = []
     parent = ""
     for message in chat:
-        role = message["role"]
-        for text in chunks(message["content"]):
-            identity = digest(f"{parent} {len(role)} {role}{text}")
-            chain.append(PromptPart(id=identity, parent=parent, role=role, text=text))
-            parent, role = identity, ""
+        chain += _parts_of(parent, message["role"], message["content"])
+        parent = chain[-1].id
     return chain
+
+
+@lru_cache(maxsize=REMEMBERED_MESSAGES)
+def _parts_of(parent: str, role: str, content: str) -> tuple[PromptPart, ...]:
+    """Cut one message; agents begin most of their prompts with the same ones."""
+    chain: list[PromptPart] = []
+    for text in chunks(content):
+        identity = digest(f"{parent} {len(role)} {role}{text}")
+        chain.append(PromptPart(id=identity, parent=parent, role=role, text=text))
+        parent, role = identity, ""
+    return tuple(chain)
 
 
 def chunks(text: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ goes out.
 
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 from plait.agents.gate import Feedback, Judged, Role, next_attempt, through_gate
@@ -18,16 +18,8 @@ from plait.models.protocol import Form, Message, Reply, Request
 from plait.teams.chain import Phase, ReplyKind
 from plait.teams.completing import completed, problems_of
 from plait.teams.ensemble import Ensemble
-from plait.teams.replies import (
-    REMARK_FILES,
-    Points,
-    analysis_form,
-    analysis_text,
-    read_analysis,
-    read_merge,
-    silent,
-    solution_form,
-)
+from plait.teams.forms import REMARK_FILES, analysis_form, solution_form
+from plait.teams.replies import Points, analysis_text, read_analysis, read_merge, silent, too_many_lines
 from plait.teams.solution import Rating, Solution
 from plait.teams.stall import Stalled
 from plait.teams.wording import Wording, chat, revised
@@ -195,21 +187,29 @@ class _Aggregate:
             return ()  # The merge can do without; what the checks found is in its prompt all the same.
 
     async def _merge(self, journal: Journal) -> Merged:
-        first = self._work.phase.first_file
-        if not all(first in each.files for each in self._work.solutions):
-            first = ""
-        form = solution_form(self._kind, remarks=self._gated, changes=True, first=first)
-        tokens = max(self._work.phase.max_tokens, math.ceil(self._longest * ROOM))
-        tokens = min(tokens, self._most)
+        phase = self._work.phase
+        if not all(phase.first_file in each.files for each in self._work.solutions):
+            phase = replace(phase, first_file="")
+        form = solution_form(
+            self._kind,
+            remarks=self._gated,
+            changes=True,
+            first=phase.first_file,
+            most_lines=phase.most_lines,
+        )
+        tokens = min(max(phase.max_tokens, math.ceil(self._longest * ROOM)), self._most)
         solutions, best = self._work.solutions, _best(self._work.ratings)
-        asked = self._wording.merge(analysis_text(self.points), self._kind, best, first)
+        asked = self._wording.merge(analysis_text(self.points), self._kind, best, phase)
         base = _highest(self._work.ratings)
 
         async def read(reply: Reply) -> Judged[Merged]:
-            product, by = self._work.phase.writes, self._work.by
+            product, by = phase.writes, self._work.by
             found = read_merge(reply.text, self._kind, product=product, by=by, remarks=self._gated)
             whole = completed(found.solution, found.changes, solutions, base)
-            problems = problems_of(found.solution, whole, solutions)
+            problems = [
+                *problems_of(found.solution, whole, solutions),
+                *too_many_lines(whole, phase.most_lines),
+            ]
             return Judged(
                 output=Merged(
                     solution=whole,

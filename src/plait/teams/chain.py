@@ -44,6 +44,8 @@ class Phase:
     instruction, and without findings the two agree at once, without a model."""
     first_file: str = ""
     """Path of the first file of a whole reply, for instance `main.py`; empty: any."""
+    most_lines: int = 0
+    """Lines of a text at most; 0: as many as it takes."""
     max_tokens: int = 1024
     """Of one reply of the assistant."""
 

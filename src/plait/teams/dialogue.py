@@ -15,15 +15,9 @@ from plait.journal import Journal
 from plait.models.protocol import Message, Reply, Request
 from plait.teams.chain import Phase
 from plait.teams.ensemble import Ensemble
+from plait.teams.forms import REMARK_FILES, opinion_form, solution_form
 from plait.teams.ratings import rate, rating_event
-from plait.teams.replies import (
-    REMARK_FILES,
-    Opinion,
-    opinion_form,
-    read_opinion,
-    read_solution,
-    solution_form,
-)
+from plait.teams.replies import Opinion, read_opinion, read_solution, too_many_lines
 from plait.teams.solution import Rating, Solution
 from plait.teams.wording import Wording, chat, listed, revised, role_text
 
@@ -203,7 +197,9 @@ class _Dialogue:
         phase, gate = self._phase, self._ensemble.own_gate
         stop = REMARK_FILES if phase.reply != "text" else ()
         agent = self._ensemble.agent(phase.assistant, phase.max_tokens, self._work.team, stop)
-        form = solution_form(phase.reply, remarks=gate.enabled, first=phase.first_file)
+        form = solution_form(
+            phase.reply, remarks=gate.enabled, first=phase.first_file, most_lines=phase.most_lines
+        )
         messages, before = self._messages(instructions), self.solution
 
         def request(feedback: Feedback | None) -> Request:
@@ -223,7 +219,7 @@ class _Dialogue:
                 shown=found.shown,
                 critique=found.critique,
                 score=found.score,
-                problems=found.problems,
+                problems=[*found.problems, *too_many_lines(found.solution, phase.most_lines)],
             )
 
         async def asked(branch: Journal, _: None) -> Solution:

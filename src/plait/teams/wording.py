@@ -20,7 +20,20 @@ PACKAGE = "plait.teams"
 EXAMPLE_FILE = "notes.txt"
 NOT_THERE = "(none)"
 """Shown for a product that is not written (yet), and where there are no findings."""
-MERGE_PROMPTS = ("aggregate", "aggregate_analysis", "aggregate_merge", "form_text", "form_files", "remarks")
+MERGE_PROMPTS = (
+    "aggregate",
+    "aggregate_analysis",
+    "aggregate_merge",
+    "form_text",
+    "form_files",
+    "form_lines",
+    "remarks",
+)
+
+AGAIN = (
+    "Write it again, whole and in the same form, with that mended. "
+    "Write only what belongs in it, and nothing about what was weak."
+)
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
@@ -35,8 +48,10 @@ class Wording:
     def _load(self, name: str) -> str:
         return load(PACKAGE, name, self._overrides)
 
-    def _form(self, kind: ReplyKind, file: str) -> str:
+    def _form(self, kind: ReplyKind, file: str, most_lines: int) -> str:
         """Return how to reply, with the fence of a file as the example."""
+        if most_lines:
+            return fill(self._load("form_lines"), lines=str(most_lines))
         form = self._load(f"form_{kind}")
         return form if kind == "text" else fill(form, fence=opening(file or EXAMPLE_FILE))
 
@@ -60,7 +75,11 @@ class Wording:
             self._load("assistant"),
             prompt=prompt,
             criteria=f"\n{criteria}\n" if criteria else "",
-            form=self._form(phase.reply, phase.first_file or _first_file(products.get(phase.writes))),
+            form=self._form(
+                phase.reply,
+                phase.first_file or _first_file(products.get(phase.writes)),
+                phase.most_lines,
+            ),
             remarks=self._remarks(),
         )
 
@@ -93,17 +112,17 @@ class Wording:
         """Return what asks for strengths and weaknesses."""
         return fill(self._load("aggregate_analysis"), remarks=self._remarks())
 
-    def merge(self, analysis: str, kind: ReplyKind, base: int | None, first: str) -> str:
+    def merge(self, analysis: str, kind: ReplyKind, base: int | None, phase: Phase) -> str:
         """Return what asks for the merged solution.
 
         Args:
             analysis: Strengths and weaknesses.
             kind: What the solution is.
             base: Number of the best rated solution, from 1, or None.
-            first: Path of the first file of the reply, or empty.
+            phase: Whose solutions they are; its first file is shown as the example.
         """
         start = "" if base is None else f"Start from solution {base}, which was rated best. "
-        form = self._form(kind, first)
+        form = self._form(kind, phase.first_file, phase.most_lines)
         return fill(
             self._load("aggregate_merge"),
             analysis=analysis or NOT_THERE,
@@ -136,11 +155,13 @@ def revised(messages: Sequence[Message], feedback: Feedback | None) -> list[Mess
     if feedback is None:
         return list(messages)
     wrong = listed(feedback.problems or [feedback.critique or "its score is too low"])
-    ending = f"Your last reply was not accepted:\n{wrong}\nWrite the whole reply again in the same form."
     if feedback.problems:
         # A reply that cannot be used would only be copied.
+        ending = f"Your last reply was not accepted:\n{wrong}\nWrite the whole reply again in the same form."
         last = messages[-1]
         return [*messages[:-1], Message(role=last.role, content=f"{last.content}\n\n{ending}")]
+    # Small models copy what they are told is weak into the reply itself.
+    ending = f"Weak about this is:\n{wrong}\n{AGAIN}"
     said = Message(role="assistant", content=feedback.reply.strip())
     return [*messages, said, Message(role="user", content=ending)]
 

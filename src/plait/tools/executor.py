@@ -7,7 +7,7 @@ run one at a time; reads run side by side, and equal reads are made once as long
 import asyncio
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NotRequired, TypedDict, cast
 
@@ -21,6 +21,8 @@ from plait.tools.tool import Effect, OutcomeUnknown, Tool
 UNKNOWN_RESULT = "It was done before the run was interrupted; its result is not known."
 IN_DOUBT = "it may or may not have taken effect: look before you try again"
 NO_RESULT = "Done; there is no result to show."
+GRACE_SECONDS = 5.0
+"""For an effect under way when the run is cancelled to end and be recorded, instead of being in doubt."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +138,8 @@ class Executor:
 
         kind = "tool" if tool.effect == "reads" else "effect"
         args: JSONObject = {"tool": tool.name, "arguments": arguments}
-        result = await journal.call(name, run, args, kind=kind)
+        call = journal.call(name, run, args, kind=kind)
+        result = await (call if tool.effect == "reads" else _to_its_end(call))
         if result is None:
             # The user settled an effect in doubt as done: there is no result on record.
             self.effects_done += 1
@@ -218,6 +221,22 @@ class Executor:
 
 def _unreadable(path: str, result: object) -> LogError:
     return LogError(f"the result on record of step {path!r} cannot be read: {str(result)[:80]!r}")
+
+
+async def _to_its_end(effect: Coroutine[Any, Any, JSON]) -> JSON:
+    """Return what an effect's step returns; cancelled while it is under way, give it `GRACE_SECONDS`.
+
+    A second cancellation ends it at once.
+    """
+    work = asyncio.ensure_future(effect)
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait([work], timeout=GRACE_SECONDS)
+        raise
+    finally:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
 
 
 async def _uncancelled(tool: Tool, arguments: Mapping[str, Any]) -> Any:
