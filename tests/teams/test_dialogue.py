@@ -127,6 +127,13 @@ async def test_code_without_a_score_passes_and_a_low_score_is_revised_with_the_r
     assert "weak" in talk.prompts[1]
 
 
+async def test_a_reply_that_says_what_was_weak_gives_way_to_the_one_before() -> None:
+    weak = "# critique: The plan does not say who writes it.\n# score: "
+    talk = Talk(replace(DESIGN, rounds=1), [f"One file.\n{weak}6", f"The plan does not say who.\n{weak}9"])
+    assert (await talk.hold()).solution.text == "One file."
+    assert [event.verdict for event in talk.memory.of(Gated)] == ["revised", "forced"]
+
+
 async def test_a_reply_without_the_form_is_asked_again_and_not_shown_again() -> None:
     talk = Talk(replace(CODING, rounds=1), ["Sure, a rabbit!", program(1)])
     await talk.hold()

@@ -8,6 +8,7 @@ from plait.models.protocol import Grammar, Text
 from plait.teams.forms import MOST_FILES, MOST_ITEM, analysis_form, opinion_form, solution_form
 from plait.teams.replies import (
     analysis_text,
+    echoes,
     read_analysis,
     read_merge,
     read_opinion,
@@ -19,6 +20,7 @@ from plait.teams.solution import Solution
 
 REMARKS = "\n# critique: fine\n# score: 9"
 ONE = "```python main.py\nprint(1)\n```"
+WEAK = "# critique: The list does not say how it ends."
 TWO = "```text data/notes.txt\n\n# a line\n  indented\n```"
 
 
@@ -276,3 +278,18 @@ def test_where_lines_are_counted_a_text_has_no_more_and_none_is_a_heading_or_lon
 def test_a_text_with_more_lines_than_it_may_have_is_a_problem(most: int, problems: int) -> None:
     text = Solution(product="plan", text="one\n\ntwo\nthree\n", by="team-1")
     assert len(too_many_lines(text, most)) == problems
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "echo"),
+    [
+        ("- The list does not say how it ends.", f"- It begins.\n{WEAK}", True),
+        ("- It begins.\n- Also: the list does not *say* that", f"- It begins.\n{WEAK}", True),
+        ("- It ends.", f"- It begins.\n{WEAK}", False),
+        ("- The list does not say how.", f"- The list does not say how.\n{WEAK}", False),
+        ("- Too short", "- It begins.\n# critique: Too short", False),
+        ("- It begins.", "", False),
+    ],
+)
+def test_a_text_that_says_what_was_weak_is_an_echo(text: str, before: str, echo: bool) -> None:
+    assert echoes(text, before) is echo

@@ -17,12 +17,13 @@ from plait.teams.chain import Phase
 from plait.teams.ensemble import Ensemble
 from plait.teams.forms import REMARK_FILES, opinion_form, solution_form
 from plait.teams.ratings import rate, rating_event
-from plait.teams.replies import Opinion, read_opinion, read_solution, too_many_lines
+from plait.teams.replies import Opinion, echoes, read_opinion, read_solution, too_many_lines
 from plait.teams.solution import Rating, Solution
 from plait.teams.wording import Wording, chat, listed, revised, role_text
 
 OPINION_TOKENS = 256
 INSPECTION = "inspection"
+ECHO = "it says what was weak instead of mending it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,8 +202,11 @@ class _Dialogue:
             phase.reply, remarks=gate.enabled, first=phase.first_file, most_lines=phase.most_lines
         )
         messages, before = self._messages(instructions), self.solution
+        last = ""
 
         def request(feedback: Feedback | None) -> Request:
+            nonlocal last
+            last = feedback.reply if feedback else ""
             return agent.request(revised(messages, feedback), form, next_attempt(feedback))
 
         async def read(reply: Reply) -> Judged[Solution]:
@@ -214,12 +218,15 @@ class _Dialogue:
                 before=before,
                 remarks=gate.enabled,
             )
+            problems = [*found.problems, *too_many_lines(found.solution, phase.most_lines)]
+            astray = echoes(found.solution.text, last)
             return Judged(
                 output=found.solution,
                 shown=found.shown,
                 critique=found.critique,
                 score=found.score,
-                problems=[*found.problems, *too_many_lines(found.solution, phase.most_lines)],
+                problems=[*problems, ECHO] if astray else problems,
+                astray=astray,
             )
 
         async def asked(branch: Journal, _: None) -> Solution:

@@ -17,6 +17,8 @@ from plait.teams.forms import MOST_CHANGES, MOST_INSTRUCTION, MOST_POINT, MOST_P
 from plait.teams.solution import Solution
 
 SHOWN_CHARACTERS = 200
+ECHOED_WORDS = 5
+"""So many words of a critique, from its beginning, are no accident in a reply."""
 CHANGES_LINES = 12
 """How far from the end of a merge's reply its line of changes may stand."""
 
@@ -125,6 +127,22 @@ def read_merge(text: str, kind: ReplyKind, *, product: str, by: str, remarks: bo
         score=found.score if ending.score is None else ending.score,
         changes=" ".join(changes.split())[:MOST_CHANGES],
     )
+
+
+def echoes(text: str, before: str) -> bool:
+    """Whether a text says what was weak about the reply before, with its remarks, instead of mending it."""
+    remarked = split_remarks(before)
+    begins = _words(remarked.critique)[:ECHOED_WORDS]
+    return len(begins) == ECHOED_WORDS and _has(text, begins) and not _has(remarked.body, begins)
+
+
+def _has(text: str, phrase: Sequence[str]) -> bool:
+    words = _words(text)
+    return any(words[start : start + len(phrase)] == phrase for start in range(len(words)))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
 
 
 def too_many_lines(solution: Solution, most: int) -> list[str]:
