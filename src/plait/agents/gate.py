@@ -111,8 +111,9 @@ async def through_gate(journal: Journal, role: Role[Output]) -> Passed[Output]:
         reply = await ask(journal, role.agent, role.request(feedback), f"try-{attempt}")
         judged, refusal = await _read(role, reply)
         # The same reply again will not get better by asking once more.
-        stuck = feedback is not None and judged is not None
-        stuck = stuck and (judged.astray or judged.shown == feedback.shown)
+        stuck = (
+            feedback is not None and judged is not None and (judged.astray or judged.shown == feedback.shown)
+        )
         if judged is not None and not judged.fatal and _better(judged, best):
             best = judged
         verdict = _verdict(role.gate, judged, stuck or attempt == last, best)
