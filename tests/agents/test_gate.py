@@ -157,6 +157,12 @@ async def test_a_reply_cut_at_the_limit_is_never_used_however_good_it_looks() ->
     assert "cut at" in door.prompts[1]
 
 
+async def test_a_reply_that_went_in_circles_is_never_used() -> None:
+    door = Door([Reply(text=said("again and again", 10), finish="repetition"), said("once", 8)])
+    assert (await door.passed()).judged.output == "once"
+    assert "over and over" in door.prompts[1]
+
+
 async def test_with_no_usable_reply_in_all_tries_the_gate_fails_with_the_last_reason() -> None:
     door = Door(["x", CutAtLimit(), "y"])
     with pytest.raises(ReplyError, match="tester agent in 3 tries: not JSON: 'y'"):

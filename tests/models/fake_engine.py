@@ -77,14 +77,30 @@ class Handler(BaseHTTPRequestHandler):
         cached = shared(HELD.get(slot, ""), text)
         HELD[slot] = text
         tell(chat=last, slot=slot, body={key: body[key] for key in body if key != "messages"})
+        if last == "in circles":
+            self._begin()
+            self._circle(len(text))
+            return
         self._stream("forever" if last == "forever" else reply_to(body), len(text), cached)
 
-    def _stream(self, reply: str, length: int, cached: int) -> None:
+    def _circle(self, length: int) -> None:
+        self._piece({"choices": [], "prompt_progress": {"total": length, "cache": 2, "processed": length}})
+        try:
+            for number in range(100_000):
+                word = f"{number} " if number < 100 else "again "
+                self._piece({"choices": [{"delta": {"content": word}, "finish_reason": None}]})
+        except OSError:
+            tell(gave_up=True)
+
+    def _begin(self) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
+
+    def _stream(self, reply: str, length: int, cached: int) -> None:
+        self._begin()
         try:
             while reply == "forever":
                 self._piece({"choices": [{"delta": {"content": "."}, "finish_reason": None}]})

@@ -13,6 +13,7 @@ import pytest
 from plait.errors import ModelError, TransientModelError, UserError
 from plait.models import catalogue, engine, llama
 from plait.models.engine import local_model, stop_engines
+from plait.models.engine_wire import CIRCLING_CHARACTERS, is_circling
 from plait.models.paths import prefixes_folder
 from plait.models.protocol import FunctionCalling, Grammar, LanguageModel, Message, Request
 
@@ -152,6 +153,40 @@ async def test_a_call_that_is_given_up_is_given_up_by_the_engine(model: Language
         await call
     await until(lambda: told("gave_up"))
     assert (await model.complete(ask("hello"))).text == "done"
+
+
+async def test_a_reply_that_goes_in_circles_is_broken_off(model: LanguageModel, told: Told) -> None:
+    reply = await model.complete(ask("in circles"))
+    assert reply.finish == "repetition"
+    await until(lambda: told("gave_up"))
+    assert reply.text.startswith("0 1 2 ")
+    assert CIRCLING_CHARACTERS < reply.text.count("again ") * len("again ") < 2 * CIRCLING_CHARACTERS
+    assert reply.usage.output_tokens == len(reply.text.split())
+    assert reply.usage.input_tokens > len(RULES)
+    assert (await model.complete(ask("hello"))).text == "done"
+
+
+def circling(period: int, rounds: float) -> str:
+    line = "".join(chr(ord("a") + place % 26) + str(place) for place in range(period))[: period - 1] + "\n"
+    return "Once upon a time.\n" + (line * 100)[: int(period * rounds)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (circling(20, 31.9), True),
+        (circling(20, 29.9), False),
+        (circling(400, 3.5), True),
+        (circling(400, 2.9), False),
+        ("=" * 700, True),
+        ("=" * 500, False),
+        ("".join(f"row {number}: 0 0 0 0 0 0 0 0\n" for number in range(100)), False),
+        ("", False),
+        ("short", False),
+    ],
+)
+def test_a_text_circles_when_its_end_is_what_it_was_rounds_before(text: str, found: bool) -> None:
+    assert is_circling(text) is found
 
 
 async def test_a_dead_engine_is_a_passing_fault_and_starts_again(model: LanguageModel, told: Told) -> None:

@@ -133,6 +133,8 @@ async def _read(role: Role[Output], reply: Reply) -> tuple[Judged[Output] | None
     """Return what could be read, or None and why not."""
     if reply.finish == "length":
         return None, f"the reply was cut at {reply.usage.output_tokens} tokens: be much shorter"
+    if reply.finish == "repetition":
+        return None, "the reply said the same over and over: say each thing once"
     try:
         judged = await role.read(reply)
     except ReplyError as error:

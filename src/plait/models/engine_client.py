@@ -45,12 +45,18 @@ class EngineClient:
             return orjson.loads(await response.read())
 
     async def chat(self, ask: Ask, asked: Request, slot: int) -> Reply:
-        """Return the reply to a request, read in a given slot; raises as `post`."""
+        """Return the reply to a request, read in a given slot; one that goes in circles is broken off.
+
+        Raises:
+            ModelError, TransientModelError: as `post`.
+        """
         started = time.perf_counter()
         stream = Stream()
         async with self._open("/v1/chat/completions", chat_body(ask, slot)) as response:
             async for line in response.content:
                 stream.take(line)
+                if stream.circles:
+                    break
         return stream.reply(ask, asked, time.perf_counter() - started)
 
     @asynccontextmanager

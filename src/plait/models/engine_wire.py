@@ -18,6 +18,11 @@ from plait.models.wire import Capabilities, NotAReplyError, body_of, reply_of
 
 CAPABILITIES = Capabilities(grammar=True)
 USER_MARK = "PLAIT-USER-MESSAGE"
+LOOK_EVERY = 32
+"""Tokens between two looks at whether a reply goes in circles."""
+MARK_CHARACTERS = 32
+CIRCLING_CHARACTERS = 600
+"""So many, and two rounds, must be what they were a round before; a table of zeros may have nearly that."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +76,12 @@ class Stream:
         self._text: list[str] = []
         self._finish: str | None = None
         self._totals: dict[str, Any] = {}
+        self._progress: dict[str, Any] = {}
+
+    @property
+    def circles(self) -> bool:
+        """Whether the reply repeats itself without end, as small models do; looked at now and then."""
+        return len(self._text) % LOOK_EVERY == 0 and is_circling("".join(self._text))
 
     def take(self, line: bytes) -> None:
         """Take one line of the stream.
@@ -89,6 +100,7 @@ class Stream:
             self._text.append(choice["delta"].get("content") or "")
             self._finish = choice.get("finish_reason") or self._finish
         self._totals.update({key: piece[key] for key in ("usage", "timings") if key in piece})
+        self._progress = piece.get("prompt_progress", self._progress)
 
     def reply(self, ask: Ask, asked: Request, seconds: float) -> Reply:
         """Return the whole reply, in the form that was asked for.
@@ -96,15 +108,35 @@ class Stream:
         Raises:
             TransientModelError: the stream ended too early.
         """
-        if self._finish is None:
+        text = "".join(self._text)
+        cut = self._finish is None and is_circling(text)
+        if self._finish is None and not cut:
             raise TransientModelError("The embedded engine broke off in the middle of its reply")
-        message = {"role": "assistant", "content": "".join(self._text)}
+        message = {"role": "assistant", "content": text}
         answer = {"choices": [{"message": message, "finish_reason": self._finish}], **self._totals}
+        if cut:
+            # Nobody waits for the totals of a reply that was given up; every piece is a token.
+            cached = int(self._progress.get("cache", 0))
+            read = max(0, int(self._progress.get("total", 0)) - cached)
+            answer["timings"] = {"prompt_n": read, "cache_n": cached, "predicted_n": len(self._text)}
         try:
             reply = reply_of(answer, ask.request, seconds=seconds)
         except NotAReplyError as error:
             raise ModelError(f"The embedded engine gave no usable reply: {error}") from error
+        if cut:
+            return replace(reply, finish="repetition")
         return _with_call(reply) if isinstance(asked.form, FunctionCalling) else reply
+
+
+def is_circling(text: str) -> bool:
+    """Whether a text ends in the same over and over."""
+    mark = text[-MARK_CHARACTERS:]
+    before = text.rfind(mark, 0, len(text) - 1)
+    period = len(text) - len(mark) - before
+    length = max(2 * period, CIRCLING_CHARACTERS)
+    if before < 0 or length + period > len(text):
+        return False
+    return text[-length:] == text[-length - period : -period]
 
 
 def engine_error(status: int, body: bytes) -> ModelError:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 Role = Literal["system", "user", "assistant"]
-Finish = Literal["stop", "length", "tool_calls"]
+Finish = Literal["stop", "length", "repetition", "tool_calls"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +98,7 @@ class Reply:
 
     text: str
     finish: Finish = "stop"
-    """`length`: cut at `max_tokens`, and so not to be used."""
+    """`length`: cut at `max_tokens`, and so not to be used; `repetition`: cut because it went in circles."""
     usage: TokenUsage = TokenUsage()
     tool_calls: Sequence[ToolCall] = ()
 
