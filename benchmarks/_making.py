@@ -101,7 +101,9 @@ def _line(index: int, task: str, result: Result, records: Sequence[Record], seco
         "run_id": result.run_id,
         "status": result.status,
         "quality": result.score,
-        "dimensions": dict(rated[-1].dimensions) if rated else {},
+        "dimensions": next(
+            (dict(each.dimensions) for each in reversed(rated) if each.quality == result.score), {}
+        ),
         "model_calls": result.usage.model_calls,
         "input_tokens": result.usage.input_tokens,
         "cached_input_tokens": result.usage.cached_input_tokens,
