@@ -25,6 +25,7 @@ from plait.events import (
     PhaseFinished,
     PhaseStarted,
     Record,
+    RunResumed,
     RunStarted,
     SolutionPruned,
     SolutionRated,
@@ -35,6 +36,7 @@ from plait.events import (
 )
 from plait.runtime.record_page import changed_since, file_sources, record_page
 from plait.runtime.report import team_items
+from plait.teams.meeting import EQUAL
 from plait.teams.solution import Solution
 
 from .snapshots import assert_snapshot
@@ -185,6 +187,21 @@ def test_no_line_is_wider_and_no_frame_is_higher_than_the_terminal(width: int, h
         lines = drawn(log, width, height).splitlines()
         assert max(map(len, lines)) <= width
         assert len(lines) <= height
+
+
+def test_equal_solutions_are_shown_once_and_said_to_be_equal():
+    log = at_work()
+    log.end("team-3", "coding", "one")
+    log.add("coding", MeetingStarted(phase="coding", teams=["team-1", "team-3"]))
+    for team in ("team-1", "team-3"):
+        log.rated("coding", team, "one", 0.7)
+    log.add("coding", GroupsFormed(level=1, groups=[["team-1", "team-3"]]))
+    assert "rated team-1 0.70, which all of them have" in drawn(log, 120)
+    log.merged(FIRST, ["team-1", "team-3"], {"main.py": "team-1"})
+    equal = log.records[-1].event
+    assert isinstance(equal, SolutionsMerged)
+    log.records[-1] = replace(log.records[-1], event=replace(equal, changes=EQUAL))
+    assert "equal, nothing to merge: team-1 + team-3" in drawn(log, 120)
 
 
 def told(log: Log) -> str:
@@ -358,3 +375,10 @@ def test_records_in_any_order_tell_the_same():
 def test_a_refused_merge_is_told_with_the_digits_that_matter(quality: float, best: float, text: str) -> None:
     refused = MergeRefused(by="coding/level-1/group-1", quality=quality, best="team-1", best_quality=best)
     assert below(refused) == text
+
+
+def test_what_a_resumed_run_waits_for_is_timed_from_when_it_was_taken_up():
+    log = at_work()
+    log.add("run", RunResumed(epoch=2, options={}))
+    log.records[-1] = replace(log.records[-1], at=log.records[-1].at + 900)
+    assert "team-3 coding round 2 · 0.0 s" in drawn(log, 120)

@@ -139,7 +139,9 @@ class LiveDisplay:
 
     def _awaited(self, story: Story) -> str:
         now = self._clock()
-        waiting = [f"{what} · {seconds_text(max(0.0, now - since))}" for what, since in awaited(story)]
+        # Nothing was awaited while no process had the run.
+        waits = [(what, max(0.0, now - max(since, story.taken_up))) for what, since in awaited(story)]
+        waiting = [f"{what} · {seconds_text(seconds)}" for what, seconds in waits]
         more = len(waiting) - MORE_AWAITED
         return ", ".join(waiting[:MORE_AWAITED]) + (f" and {more} more" if more > 0 else "")
 

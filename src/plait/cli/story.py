@@ -187,6 +187,8 @@ class Story:
     reused: Usage
     """What was on record when the last process began: of earlier processes, or copied by a fork."""
     started: float
+    taken_up: float
+    """When the last process took the run up, or began it."""
     since: float
     """When something last happened."""
 

@@ -4,7 +4,7 @@ Knows nothing of live updates. Meetings stand below the teams, a line a happenin
 the fewer of their lines are drawn.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from plait.cli.teams_words import best_first, dialogue_text, group_text, rating_text, short_name
 from plait.cli.tree import MARKS, Detail, line
+from plait.events import SolutionRated
 from plait.runtime.teams_story import Dialogue, Level, Meeting, Team, TeamsStory, pruned_text
 
 COLUMN_CHARACTERS = 24
@@ -33,14 +34,21 @@ def meeting_lines(meeting: Meeting, detail: Detail) -> Iterable[Text]:
     yield line(mark, (f"meeting after {meeting.phase}", "bold"), _standing(meeting))
     if over and detail < Detail.LAST_ROUND:
         return
-    rated = [event for by, event in meeting.ratings.items() if by in meeting.teams]
+    rated = {by: event for by, event in meeting.ratings.items() if by in meeting.teams}
     if rated and detail >= Detail.UNDER_WAY:
-        yield indented(1, "rated", " · ".join(f"{each.by} {rating_text(each)}" for each in rated))
+        yield indented(1, "rated", _rated_text(rated))
     for each in meeting.pruned:
         yield indented(1, ("pruned", "yellow"), f"{short_name(each.by)} ({pruned_text(each)})")
     levels = meeting.levels if detail > Detail.PLAN else meeting.levels[-1:]
     for level in levels:
         yield from _level_lines(level, meeting)
+
+
+def _rated_text(rated: Mapping[str, SolutionRated]) -> str:
+    first = next(iter(rated.values()))
+    if len(rated) > 1 and all(each.digest == first.digest for each in rated.values()):
+        return f"{short_name(first.by)} {rating_text(first)}, which all of them have"
+    return " · ".join(f"{team} {rating_text(each)}" for team, each in rated.items())
 
 
 def _standing(meeting: Meeting) -> str:

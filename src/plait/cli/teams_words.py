@@ -10,6 +10,7 @@ from plait.cli.words import count_text
 from plait.domains.kit import Reading
 from plait.events import MergeRefused, PhaseFinished, SolutionRated, SolutionsMerged
 from plait.runtime.teams_story import Dialogue, Level, Meeting, TeamsStory
+from plait.teams.meeting import EQUAL
 
 READINGS: Sequence[Reading] = ("strict", "official")
 
@@ -106,6 +107,8 @@ def group_text(
         return f"merging: {inputs}", "doing"
     if merge.failed:
         return f"not merged, the best stands: {inputs} ({merge.failed})", "failed"
+    if merge.changes == EQUAL:
+        return f"equal, nothing to merge: {inputs}", "succeeded"
     refused = level.refused.get(merge.by)
     if refused is not None:
         worse = below(refused)

@@ -98,6 +98,7 @@ def tell(records: Iterable[Record], *, status: str = "") -> Story:
         resumes=len(resumed),
         reused=usage_of(_reused(current, begun)),
         started=begun,
+        taken_up=max((r.at for r in current if isinstance(r.event, RunResumed)), default=begun),
         since=ordered[-1].at if ordered else 0.0,
     )
 
