@@ -295,6 +295,20 @@ async def test_a_closed_team_takes_over_from_one_that_fails_later() -> None:
     assert progress.products["manual"].by == "team-3"
 
 
+async def test_an_optional_phase_that_gives_nothing_costs_the_team_only_that_phase() -> None:
+    optional = replace(MANUAL, optional=True)
+    troupe = Troupe(DESIGN, CODING, TEST, optional, teams=2, voices=Dropping("design", "", 1))
+    progress = await troupe.play()
+    assert troupe.events(TeamDropped) == []
+    assert "team-1 goes on without design: " in troupe.events(Noted)[0].text
+    assert progress.products["manual"].by == "team-1"
+    assert sum("Design: (none)" in text for text in troupe.prompts("coding")) == 1
+    troupe = Troupe(CODING, optional, teams=1, voices=Dropping("manual", "", 1))
+    progress = await troupe.play()
+    assert progress.solution is not None
+    assert "manual" not in progress.products
+
+
 LACKING = [BudgetExhausted("used up", limit="usd"), ModelError("gone")]
 
 

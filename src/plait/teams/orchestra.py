@@ -126,6 +126,10 @@ class _Orchestra:
                 f"{team.name}/{phase.name}", partial(_work, self._ensemble), team.work(phase)
             )
         except (ReplyError, ModelError, BudgetExhausted, Stalled) as error:
+            if isinstance(error, ReplyError) and phase.optional and not phase.key:
+                text = f"{team.name} goes on without {phase.name}: {error.message}"
+                await tell(self._journal, team.name, Noted(text=text))
+                return None
             self._errors[team.name] = error
             kind = _kind(error)
             passes = kind in ("model", "budget")
