@@ -53,6 +53,10 @@ def test_one_placeholder_makes_a_whole_program_officially_incomplete():
         "def f():\n    # Add your code here\n    return 1",
         "def f():\n    # Not implemented yet.\n    return 1",
         "def f():\n    # [The rest of the code]\n    return 1",
+        "def f():\n    return 50  # Example number for simplicity",
+        "def f():\n    return g(10)  # Replace with actual number input",
+        "def f():\n    # Score is fixed for now\n    return 1",
+        "def f():\n    # Here we just count; in a real application this would ask the server\n    return 1",
     ],
 )
 def test_a_placeholder_is_strictly_half_of_a_file_with_one_unit(code: str):
@@ -84,6 +88,9 @@ def test_a_placeholder_is_strictly_half_of_a_file_with_one_unit(code: str):
         "# Not implemented commands are told to the user\nx = 1",
         "# Show the remaining code letters\nx = 1",
         "# Rest of the code word is hidden\nx = 1",
+        "# Replace with the next word\nx = 1",
+        "# Show an example, for those who are new\nx = 1",
+        "# As in a real game, the dealer stops at 17\nx = 1",
     ],
 )
 def test_what_only_looks_like_a_placeholder_is_strictly_none(code: str):

@@ -34,6 +34,13 @@ _UNFINISHED = re.compile(
     re.IGNORECASE,
 )
 """What models write into comments instead of code: at their beginning, because further in it is prose."""
+_ADMITS = re.compile(
+    r"\breplace (?:this |it |these )?with (?:the |an? |your )?(?:own|actual|real)\b"
+    r"|\b(?:example|dummy|sample|mock|hard-?coded|fixed)\b.{0,30}\bfor (?:simplicity|now|demonstration)\b"
+    r"|\bin a real(?:-world)? (?:program|app|application|implementation|system|scenario)\b",
+    re.IGNORECASE,
+)
+"""What they write beside a value that stands for what the program should work out; anywhere in a comment."""
 _NO_BODY_NEEDED = ("abstractmethod", "overload")
 
 _NO_BEHAVIOUR = frozenset({"ABC", "Generic", "object"})
@@ -166,7 +173,7 @@ def _unfinished_comments(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _says_unfinished(comment: str) -> bool:
-    return bool(_MARKER.match(comment) or _UNFINISHED.match(comment))
+    return bool(_MARKER.match(comment) or _UNFINISHED.match(comment) or _ADMITS.search(comment))
 
 
 def _innermost(units: Sequence[_Unit], line: int) -> int:
