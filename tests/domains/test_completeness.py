@@ -51,6 +51,7 @@ def test_one_placeholder_makes_a_whole_program_officially_incomplete():
         "def f():\n    # XXX\n    return 1",
         "def f():\n    # Your code here\n    return 1",
         "def f():\n    # Add your code here\n    return 1",
+        "def f():\n    # Add more code here to start the game\n    return 1",
         "def f():\n    # Not implemented yet.\n    return 1",
         "def f():\n    # [The rest of the code]\n    return 1",
         "def f():\n    return 50  # Example number for simplicity",

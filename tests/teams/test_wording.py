@@ -119,3 +119,11 @@ def test_a_text_of_counted_lines_is_asked_for_as_a_list() -> None:
     prompt = Wording(gated=False).assistant("A game", phase, {}, [])
     assert 'Reply with 8 lines at most, each beginning with "- "' in prompt
     assert "8 lines at most" in Wording(gated=False).merge("", "text", None, phase)
+
+
+def test_a_section_for_what_is_not_there_is_left_out() -> None:
+    text = "# Task\n{{task}}\n\n# Design\n{{design}}\n\n## Means\n{{language}}\n\nProgram it in {{language}}."
+    prompt = Wording(gated=False).assistant(
+        "A game", replace(CODING, prompt=text), {"design": DESIGN_TEXT}, []
+    )
+    assert prompt.startswith("# Task\nA game\n\n# Design\nOne file.\n\nProgram it in (none).\n")

@@ -36,6 +36,9 @@ AGAIN = (
 )
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
+_SECTION = re.compile(r"^#+ [^\n]*\n\{\{(\w+)\}\}\n*", re.MULTILINE)
+"""A heading with nothing below it but a place: left out where there is nothing to fill it with, because small
+models shown a design of "(none)" write next to nothing."""
 
 
 class Wording:
@@ -68,8 +71,9 @@ class Wording:
         """Return what an assistant is told first: the phase's prompt, and how to reply."""
         values = {name: solution.shown() for name, solution in products.items()}
         values |= {"task": task, "findings": listed(findings)}
-        places = set(_PLACE.findall(phase.prompt))
-        prompt = fill(phase.prompt, **{place: values.get(place, NOT_THERE) for place in places})
+        text = _SECTION.sub(lambda found: found[0] if found[1] in values else "", phase.prompt)
+        places = set(_PLACE.findall(text))
+        prompt = fill(text, **{place: values.get(place, NOT_THERE) for place in places})
         criteria = fill(self._load("criteria"), criteria=phase.criteria) if phase.criteria else ""
         return fill(
             self._load("assistant"),

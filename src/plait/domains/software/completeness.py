@@ -27,6 +27,7 @@ _UNFINISHED = re.compile(
     r"[#\s.…<\[(-]*(?:"
     r"placeholder (?:for|function|method|implementation|logic|code)\b"
     r"|(?:(?:add|put|write|insert|place) )?your (?:own )?(?:code|logic|implementation)(?: goes)? here\b"
+    r"|(?:add|put|write|insert|place) (?:\w+ ){0,3}(?:code|logic|functionality|implementation) here\b"
     r"|(?:not|to be) (?:yet )?implemented(?: yet| here| later)?[\s.!…>\])-]*$"
     r"|implement (?:this|me|it|here|later)\b"
     r"|(?:the )?(?:rest of|existing|remaining) (?:the |your )?code(?: here| goes here)?[\s.!…>\])-]*$"
