@@ -130,7 +130,10 @@ def test_a_fork_from_a_phase_pays_for_what_follows_alone(plait: Commands, endpoi
 def test_what_teams_do_is_told_as_lines(plait: Commands, endpoint: Endpoint):
     said = studio.run(plait, endpoint.base_url, "--teams", "3")
     assert said.out == POLISHED + "\n"
-    lines = [line.split(" s  ", 1)[1] for line in said.err.splitlines()]
+    *told, where = said.err.splitlines()
+    assert where.startswith("plait: in ")
+    assert ": RECORD.md, " in where
+    lines = [line.split(" s  ", 1)[1] for line in told]
     assert "at most 1,500 calls · 8,000,000 tokens · 14,400 s" in lines[1]
     for line in (
         "team-3 starts, temperature 0.4: plan, writing, polish",

@@ -37,7 +37,7 @@ _PRODUCT = re.compile(rf"^({'|'.join(_ASKED)})", re.MULTILINE)
 
 def reply(text: str, seed: int) -> str:
     """Return what a good model replies to a prompt."""
-    remarks = REMARKS if '"# critique:"' in text else ""
+    remarks = REMARKS if '"# critique: "' in text else ""
     if "Compare the solutions." in text:
         count = max(int(number) for number in _SOLUTION.findall(text))
         points = "\n".join(f"Solution {n}\n+ strength {n}\n- weakness {n}" for n in range(1, count + 1))

@@ -4,10 +4,12 @@ Knows nothing of how a run is started.
 """
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -24,6 +26,8 @@ from plait.runtime.codec import dumps
 from plait.runtime.report import result_json
 from plait.task import EXIT_STATUS, Result
 from plait.tools.tool import Tool
+
+SHOWN_FILES = 6
 
 Go = Callable[[Hands], Awaitable[Result]]
 
@@ -96,10 +100,20 @@ def _print(result: Result, *, as_json: bool) -> None:
         return
     if result.answer is not None:
         print(clean(result.answer) if isinstance(result.answer, str) else dumps(result.answer))
+    if result.artifacts:
+        _say(_whereabouts([Path(file) for file in result.artifacts]))
     if result.status != "succeeded":
         _say(f"{result.status.replace('_', ' ')}: {one_line(result.message)}")
     if result.status in ("needs_decision", "budget_exhausted", "failed"):
         _say(f"see what happened: plait show {result.run_id}")
+
+
+def _whereabouts(files: Sequence[Path]) -> str:
+    """Say where the files of a run are; a long list is cut."""
+    folder = Path(os.path.commonpath([file.parent for file in files]))
+    names = [str(file.relative_to(folder)) for file in files]
+    more = f" and {len(names) - SHOWN_FILES} more" if len(names) > SHOWN_FILES else ""
+    return f"in {one_line(str(folder))}: {one_line(', '.join(names[:SHOWN_FILES]))}{more}"
 
 
 def _say(line: str) -> None:
