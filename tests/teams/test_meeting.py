@@ -58,7 +58,7 @@ class Merging(Voices):
 
 async def test_two_solutions_become_one_in_two_calls() -> None:
     troupe = Troupe(voices=Merging())
-    result = await meet(troupe, entries(3, 5))
+    result = await meet(troupe, entries(5, 3))
     assert troupe.parts == ["analysis", "merge"]
     assert result.quality == 6
     assert result.solution.by == "coding/level-1/group-1"
@@ -74,7 +74,7 @@ async def test_two_solutions_become_one_in_two_calls() -> None:
 
 async def test_groups_merge_level_by_level_until_one_is_left() -> None:
     troupe = Troupe(voices=Merging())
-    result = await meet(troupe, entries(1, 2, 3, 4, 5))
+    result = await meet(troupe, entries(5, 4, 3, 2, 1))
     assert [
         (event.level, [len(group) for group in event.groups]) for event in troupe.events(GroupsFormed)
     ] == [
@@ -94,16 +94,23 @@ async def test_the_merge_sees_task_solutions_findings_and_analysis_in_this_order
     parts = [
         "You are the one who merges.",
         "Write a game.",
+        "by 2,",
         "by 1,",
         "it does not start",
-        "by 2,",
         "+ strong 1",
     ]
     places = [merge.index(part) for part in parts]
     assert places == sorted(places)
-    assert "Start from solution 2" in merge
+    assert "Start from solution 1" in merge
     shared = merge[: merge.index("# Strengths and weaknesses")]
     assert analysis.startswith(shared)
+
+
+async def test_the_best_of_a_group_is_shown_first_and_of_equals_the_first() -> None:
+    troupe = Troupe(voices=Merging(), group_size=4)
+    await meet(troupe, entries(3, 5, 5, 4))
+    [merged] = troupe.events(SolutionsMerged)
+    assert [each["by"] for each in merged.analysis] == ["team-2", "team-3", "team-4", "team-1"]
 
 
 async def test_what_a_merge_says_of_itself_stands_for_an_analysis_at_the_next_level() -> None:
@@ -138,8 +145,8 @@ async def test_an_input_that_a_merge_could_not_better_keeps_its_points() -> None
     assert troupe.parts.count("analysis") == 2
     last = troupe.events(SolutionsMerged)[-1]
     assert [(each["by"], each["weaknesses"]) for each in last.analysis] == [
-        ("team-2", ["weak 2"]),
-        ("team-4", ["weak 2"]),
+        ("team-4", ["weak 1"]),
+        ("team-2", ["weak 1"]),
     ]
 
 

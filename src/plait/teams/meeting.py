@@ -98,6 +98,8 @@ class Meeting:
             ahead: A merge follows at another level that will want to know each solution's points.
         """
         different = list({entry.solution.digest: entry for entry in reversed(entries)}.values())[::-1]
+        # Small models take over the first that they are shown, whichever they are told to start from.
+        different.sort(key=lambda entry: -(entry.quality or 0.0))
         work = MergeWork(
             by=f"{self._phase.name}/{place}",
             phase=self._phase,
