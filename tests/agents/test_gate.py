@@ -23,7 +23,10 @@ def said(output: Any, score: float | None = None, **more: Any) -> str:
 class Door:
     """One gate over a script; strict about what is asked, and open to look at afterwards."""
 
-    def __init__(self, script: list[Answer], *, calls: int = 100, **gate: Any) -> None:
+    def __init__(
+        self, script: list[Answer], *, calls: int = 100, salvages: bool = False, **gate: Any
+    ) -> None:
+        self.salvages = salvages
         self.model = ScriptedModel(script)
         self.memory = Memory()
         self.gate = GateSettings(**{"threshold": 8.0, **gate})
@@ -54,7 +57,13 @@ class Door:
         )
 
     async def passed(self) -> Passed[str]:
-        role = Role(agent=self.agent, gate=self.gate, request=self.request, read=self.read)
+        role = Role(
+            agent=self.agent,
+            gate=self.gate,
+            request=self.request,
+            read=self.read,
+            salvages=self.salvages,
+        )
         passed = await through_gate(MemoryJournal(self.memory), role)
         self.model.assert_done()
         return passed
@@ -161,6 +170,17 @@ async def test_a_reply_that_went_in_circles_is_never_used() -> None:
     door = Door([Reply(text=said("again and again", 10), finish="repetition"), said("once", 8)])
     assert (await door.passed()).judged.output == "once"
     assert "over and over" in door.prompts[1]
+
+
+async def test_where_a_role_salvages_the_rest_of_a_circling_reply_is_better_than_nothing() -> None:
+    circling = Reply(text=said("again", 10), finish="repetition")
+    door = Door([circling, "x", "y"], salvages=True)
+    passed = await door.passed()
+    assert (passed.judged.output, passed.forced) == ("again", True)
+    door = Door([circling, said("weak", 2), "y"], salvages=True)
+    assert (await door.passed()).judged.output == "weak"
+    with pytest.raises(ReplyError):
+        await Door([circling, "x", "y"]).passed()
 
 
 async def test_with_no_usable_reply_in_all_tries_the_gate_fails_with_the_last_reason() -> None:

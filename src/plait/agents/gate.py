@@ -6,7 +6,7 @@ how a reply is asked for, read and checked is given as functions.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from plait.agents.agent import Agent, ask
@@ -16,6 +16,7 @@ from plait.journal import Journal
 from plait.models.protocol import Reply, Request
 
 Output = TypeVar("Output")
+CIRCLED = "the reply said the same over and over: say each thing once, and end"
 Verdict: TypeAlias = Literal["passed", "revised", "forced", "closed", "failed"]
 
 
@@ -92,6 +93,8 @@ class Role(Generic[Output]):
     """The request of the next try; feedback is None on the first."""
     read: Callable[[Reply], Awaitable[Judged[Output]]]
     """Raises ReplyError with a text the model can use."""
+    salvages: bool = False
+    """On: what a reply said before it went in circles is used where no try gives anything better."""
 
 
 async def through_gate(journal: Journal, role: Role[Output]) -> Passed[Output]:
@@ -133,12 +136,15 @@ async def _read(role: Role[Output], reply: Reply) -> tuple[Judged[Output] | None
     """Return what could be read, or None and why not."""
     if reply.finish == "length":
         return None, f"the reply was cut at {reply.usage.output_tokens} tokens: be much shorter"
-    if reply.finish == "repetition":
-        return None, "the reply said the same over and over: say each thing once"
+    circled = reply.finish == "repetition"
+    if circled and not role.salvages:
+        return None, CIRCLED
     try:
         judged = await role.read(reply)
     except ReplyError as error:
-        return None, error.message
+        return None, f"{CIRCLED}; {error.message}" if circled else error.message
+    if circled:
+        judged = replace(judged, problems=[*judged.problems, CIRCLED])
     return judged, "; ".join(judged.problems)
 
 

@@ -112,7 +112,7 @@ class Stream:
         cut = self._finish is None and is_circling(text)
         if self._finish is None and not cut:
             raise TransientModelError("The embedded engine broke off in the middle of its reply")
-        message = {"role": "assistant", "content": text}
+        message = {"role": "assistant", "content": without_circles(text) if cut else text}
         answer = {"choices": [{"message": message, "finish_reason": self._finish}], **self._totals}
         if cut:
             # Nobody waits for the totals of a reply that was given up; every piece is a token.
@@ -130,13 +130,20 @@ class Stream:
 
 def is_circling(text: str) -> bool:
     """Whether a text ends in the same over and over."""
+    return len(without_circles(text)) < len(text)
+
+
+def without_circles(text: str) -> str:
+    """Return a text that ends in the same over and over with one round of that; any other text as it is."""
     mark = text[-MARK_CHARACTERS:]
     before = text.rfind(mark, 0, len(text) - 1)
     period = len(text) - len(mark) - before
-    length = max(2 * period, CIRCLING_CHARACTERS)
-    if before < 0 or length + period > len(text):
-        return False
-    return text[-length:] == text[-length - period : -period]
+    start = len(text) - max(2 * period, CIRCLING_CHARACTERS)
+    if before < 0 or start < period or text[start:] != text[start - period : -period]:
+        return text
+    while start > period and text[start - 1] == text[start - 1 - period]:
+        start -= 1
+    return text[:start]
 
 
 def engine_error(status: int, body: bytes) -> ModelError:

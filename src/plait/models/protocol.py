@@ -98,7 +98,7 @@ class Reply:
 
     text: str
     finish: Finish = "stop"
-    """`length`: cut at `max_tokens`, and so not to be used; `repetition`: cut because it went in circles."""
+    """`length`: cut at `max_tokens`, and so not to be used; `repetition`: cut where it goes in circles."""
     usage: TokenUsage = TokenUsage()
     tool_calls: Sequence[ToolCall] = ()
 

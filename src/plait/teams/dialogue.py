@@ -230,7 +230,8 @@ class _Dialogue:
             )
 
         async def asked(branch: Journal, _: None) -> Solution:
-            passed = await through_gate(branch, Role(agent=agent, gate=gate, request=request, read=read))
+            role = Role(agent=agent, gate=gate, request=request, read=read, salvages=phase.reply == "text")
+            passed = await through_gate(branch, role)
             return passed.judged.output
 
         solution = await self._journal.branch(f"round-{number}/assistant", asked, None)
