@@ -161,7 +161,7 @@ def test_what_teams_did_is_shown_as_a_page(plait: Commands, endpoint: Endpoint):
         "  closed: another team carries the merged solution on",
         "meeting after writing: team-1, team-2, team-3",
         "  rated team-1: 0.33 (checks 0.33)\n    finding: It lacks a detail.",
-        "      team-2\n        + strength 2\n        - weakness 2",
+        "      team-2\n        + strength 1\n        - weakness 1",
         "      changes: I took the detail from solution 2.",
         "team      calls  tokens in",
         f"file: {runs_folder() / run_id / 'note.md'}",
