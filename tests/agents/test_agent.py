@@ -59,6 +59,15 @@ def test_without_a_seed_further_tries_have_none() -> None:
     assert request.settings.seed is None
 
 
+def test_a_penalty_on_repetition_is_recorded_where_there_is_one() -> None:
+    def settings_of(someone: Agent) -> Any:
+        return request_to_json(someone, someone.request(HELLO, Text()))["settings"]
+
+    assert "repetition_penalty" not in settings_of(agent([]))
+    penalized = agent([], settings=Settings(repetition_penalty=1.1))
+    assert settings_of(penalized)["repetition_penalty"] == 1.1
+
+
 async def test_what_was_asked_and_answered_is_one_recorded_step() -> None:
     memory, someone = Memory(), agent(["hi"])
     request = someone.request(HELLO, Text())

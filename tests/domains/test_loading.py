@@ -227,6 +227,11 @@ CHECK = 'contains = "Summary"'
         (PHASE, f"{PHASE}\nrounds = 6", "phases 'writing': rounds is 6, but must be less than or equal to 5"),
         (PHASE, f'{PHASE}\nrounds = "2"', "phases 'writing': rounds is '2', but must be a valid integer"),
         ("optional = true", "optional = 1", "phases 'notes': optional is 1, but must be a valid boolean"),
+        (
+            PHASE,
+            f'{PHASE}\nreply = "files"\nprose = true',
+            "phases 'writing': prose says how a text is told, and its reply is 'files'",
+        ),
         (PHASE, f'{PHASE}\nreply = "prose"', "reply is 'prose', but must be 'text', 'files' or 'changes'"),
         (
             PHASE,

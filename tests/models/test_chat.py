@@ -44,6 +44,20 @@ async def ask(endpoint: Endpoint, request: Request = Request(messages=HELLO), **
         await model.aclose()
 
 
+@pytest.mark.parametrize(
+    ("penalty", "takes", "sent"),
+    [(1.1, True, {"repeat_penalty": 1.1, "repeat_last_n": 256}), (1.0, True, {}), (1.1, False, {})],
+)
+async def test_a_repetition_penalty_goes_only_where_it_is_taken(
+    penalty: float, takes: bool, sent: dict[str, Any]
+) -> None:
+    request = Request(messages=HELLO, settings=Settings(repetition_penalty=penalty))
+    async with Endpoint([says("good day")]) as endpoint:
+        await ask(endpoint, request, capabilities=Capabilities(repetition_penalty=takes))
+    body = endpoint.bodies[0]
+    assert {name: body[name] for name in body if name.startswith("repeat")} == sent
+
+
 async def test_a_text_goes_there_and_back() -> None:
     usage = {
         "prompt_tokens": 40,

@@ -82,6 +82,25 @@ async def test_it_ends_when_the_instructor_agrees() -> None:
     assert (finished.team, finished.rounds, finished.agreed, finished.characters) == ("team-1", 1, True, 7)
 
 
+@pytest.mark.parametrize(("prose", "drawn"), [(False, (0.2, 1.0)), (True, (0.7, 1.1))])
+async def test_prose_is_drawn_warmer_and_with_a_penalty_on_repetition(
+    prose: bool, drawn: tuple[float, float]
+) -> None:
+    talk = Talk(replace(DESIGN, prose=prose), ["A plan.", AGREED])
+    await talk.hold()
+    written, instructed = (request.settings for request in talk.model.requests)
+    assert (written.temperature, written.repetition_penalty) == pytest.approx(drawn)
+    assert (instructed.temperature, instructed.repetition_penalty) == pytest.approx((0.2, 1.0))
+
+
+@pytest.mark.parametrize(("own", "drawn"), [(0.2, 0.7), (0.5, 1.0), (0.8, 1.0), (1.2, 1.2)])
+async def test_prose_is_drawn_at_one_at_most_unless_its_team_is_warmer(own: float, drawn: float) -> None:
+    talk = Talk(replace(DESIGN, prose=True), ["A plan.", AGREED])
+    talk.ensemble = replace(talk.ensemble, settings=TeamSettings(teams=1, temperatures=(own,)))
+    await talk.hold()
+    assert talk.model.requests[0].settings.temperature == pytest.approx(drawn)
+
+
 async def test_the_assistant_hears_what_to_change_and_sees_its_reply_once() -> None:
     talk = Talk(DESIGN, [f"Plan A.{REMARKS}", change("name it"), f"Plan B.{REMARKS}", AGREED])
     result = await talk.hold()

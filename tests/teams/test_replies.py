@@ -5,6 +5,7 @@ from tests.support.gbnf import accepts
 
 from plait.errors import ReplyError
 from plait.models.protocol import Grammar, Text
+from plait.teams.chain import ReplyKind
 from plait.teams.forms import MOST_FILES, MOST_ITEM, analysis_form, opinion_form, solution_form
 from plait.teams.replies import (
     analysis_text,
@@ -72,7 +73,8 @@ def test_a_merge_says_its_changes_before_its_remarks() -> None:
 def test_a_text_may_have_headings_and_empty_lines_but_no_line_like_a_remark_before_its_end() -> None:
     grammar = gbnf("text")
     assert accepts(grammar, "# Title\n\n## Part\nIt was a dark night." + REMARKS)
-    assert not accepts(grammar, "It was dark.")
+    assert accepts(grammar, "It was dark.\n\nIt rained.")
+    assert not accepts(grammar, "It was dark.\n\n\nIt rained.")
     assert not accepts(grammar, "# critique: fine" + REMARKS)
     assert not accepts(grammar, REMARKS)
     assert solution_form("text", remarks=False) == Text()
@@ -242,19 +244,26 @@ def test_a_line_may_be_free_before_the_remarks() -> None:
     assert accepts(form.gbnf, f"{block}\n# changes: none\n# critique: short\n# score: 9")
 
 
-def test_a_reply_with_files_may_end_without_remarks_and_one_with_text_may_not() -> None:
-    files, text = solution_form("files", remarks=True), solution_form("text", remarks=True)
-    assert isinstance(files, Grammar)
-    assert isinstance(text, Grammar)
-    assert accepts(files.gbnf, "```python main.py\nprint(1)\n```")
-    assert not accepts(text.gbnf, "A story.")
-    assert accepts(text.gbnf, "A story.\n# critique: short\n# score: 9")
+@pytest.mark.parametrize(
+    ("kind", "reply"), [("files", "```python main.py\nprint(1)\n```"), ("text", "A story.")]
+)
+def test_a_reply_may_end_without_remarks_unless_changes_are_asked_for(kind: ReplyKind, reply: str) -> None:
+    remarks, changes = "\n# critique: short\n# score: 9", "\n# changes: none"
+    form, merge = solution_form(kind, remarks=True), solution_form(kind, remarks=True, changes=True)
+    assert isinstance(form, Grammar)
+    assert isinstance(merge, Grammar)
+    assert accepts(form.gbnf, reply)
+    assert accepts(form.gbnf, reply + remarks)
+    assert not accepts(merge.gbnf, reply)
+    assert not accepts(merge.gbnf, reply + changes)
+    assert accepts(merge.gbnf, reply + changes + remarks)
 
 
 def test_where_lines_are_counted_a_text_has_no_more_and_none_is_a_heading_or_long() -> None:
     form = solution_form("text", remarks=True, most_lines=2)
     assert isinstance(form, Grammar)
     ending = "\n# critique: short\n# score: 9"
+    assert not accepts(form.gbnf, "- It asks for a number.")
     assert accepts(form.gbnf, f"- It asks for a number.{ending}")
     assert accepts(form.gbnf, f"- It asks for a number.\n- It says how near it was.{ending}")
     assert accepts(form.gbnf, f"- {'x' * MOST_ITEM}{ending}")

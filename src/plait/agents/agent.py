@@ -110,14 +110,22 @@ def request_to_json(agent: Agent, request: Request) -> dict[str, JSON]:
         "strand": agent.strand,
         "model": agent.model.name,
         "form": {"kind": type(form).__name__.lower()},
-        "settings": {
-            "temperature": settings.temperature,
-            "max_tokens": settings.max_tokens,
-            "seed": settings.seed,
-            "stop": list(settings.stop),
-        },
+        "settings": _settings_to_json(settings),
         "messages": messages,
     }
+
+
+def _settings_to_json(settings: Settings) -> dict[str, JSON]:
+    shown: dict[str, JSON] = {
+        "temperature": settings.temperature,
+        "max_tokens": settings.max_tokens,
+        "seed": settings.seed,
+        "stop": list(settings.stop),
+    }
+    # Left out where there is none, so that a record from before it existed still answers.
+    if settings.repetition_penalty != 1.0:
+        shown["repetition_penalty"] = settings.repetition_penalty
+    return shown
 
 
 def _form_text(form: Form) -> str | None:

@@ -92,6 +92,7 @@ class PhaseDeclared:
     inspects: bool = False
     first_file: str = ""
     most_lines: Annotated[int, Within(0, MOST_LINES)] = 0
+    prose: bool = False
     max_tokens: Annotated[int, Within(16, MOST_TOKENS)] = 1024
 
 

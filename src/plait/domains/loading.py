@@ -150,11 +150,11 @@ def _check(source: DomainFiles, declared: DomainDeclared) -> None:
             )
         if phase.most_lines and phase.reply != "text":
             source.refuse(f"{place}: most_lines counts the lines of a text, and its reply is {phase.reply!r}")
+        if phase.prose and phase.reply != "text":
+            source.refuse(f"{place}: prose says how a text is told, and its reply is {phase.reply!r}")
         if phase.inspects and phase.writes != declared.product:
-            source.refuse(
-                f"{place}: inspects is true, but it writes {phase.writes!r} and the quality is that of the "
-                f"product, {declared.product!r}"
-            )
+            other = f"it writes {phase.writes!r} and the quality is that of the product, {declared.product!r}"
+            source.refuse(f"{place}: inspects is true, but {other}")
 
 
 def _prompt(source: DomainFiles, phase: PhaseDeclared, overrides: Path | None) -> str:
@@ -286,6 +286,7 @@ def _phase(declared: PhaseDeclared, prompt: str) -> Phase:
         inspects=declared.inspects,
         first_file=declared.first_file,
         most_lines=declared.most_lines,
+        prose=declared.prose,
         max_tokens=declared.max_tokens,
     )
 

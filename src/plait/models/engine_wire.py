@@ -16,7 +16,7 @@ from plait.models.encoding import encoded
 from plait.models.protocol import FunctionCalling, Message, Reply, Request, ToolCall, Typed
 from plait.models.wire import Capabilities, NotAReplyError, body_of, reply_of
 
-CAPABILITIES = Capabilities(grammar=True)
+CAPABILITIES = Capabilities(grammar=True, repetition_penalty=True)
 USER_MARK = "PLAIT-USER-MESSAGE"
 LOOK_EVERY = 32
 """Tokens between two looks at whether a reply goes in circles."""

@@ -60,6 +60,8 @@ class Settings:
     max_tokens: int = 1024
     seed: int | None = None
     stop: Sequence[str] = ()
+    repetition_penalty: float = 1.0
+    """Above 1, what was said lately is less likely; models that do not take it go without."""
 
 
 @dataclass(frozen=True, kw_only=True)

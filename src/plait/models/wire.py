@@ -25,6 +25,8 @@ from plait.models.protocol import (
 
 CHARACTERS_PER_TOKEN = 4
 """For the estimate where an endpoint reports no usage, so that budgets still hold."""
+PENALIZED_TOKENS = 256
+"""How far back a repetition penalty looks: a paragraph or two."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,8 @@ class Capabilities:
     """`tool_choice` set to `required`."""
     grammar: bool = False
     """llama.cpp's `grammar` field."""
+    repetition_penalty: bool = False
+    """llama.cpp's `repeat_penalty` field."""
     temperature: bool = True
     seed: bool = True
     stop: bool = True
@@ -67,6 +71,8 @@ def body_of(
         body["temperature"] = settings.temperature
     if settings.seed is not None and capabilities.seed:
         body["seed"] = settings.seed
+    if settings.repetition_penalty != 1.0 and capabilities.repetition_penalty:
+        body |= {"repeat_penalty": settings.repetition_penalty, "repeat_last_n": PENALIZED_TOKENS}
     if settings.stop and capabilities.stop:
         body["stop"] = list(settings.stop)
     match request.form:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
+from plait.agents.agent import Agent
 from plait.agents.gate import Feedback, Judged, Role, next_attempt, through_gate
 from plait.agents.remarks import split_remarks
 from plait.errors import ReplyError, RequestRefused
@@ -18,7 +19,7 @@ from plait.models.protocol import Form, Message, Reply, Request
 from plait.teams.chain import Phase, ReplyKind
 from plait.teams.completing import completed, problems_of
 from plait.teams.ensemble import Ensemble
-from plait.teams.forms import REMARK_FILES, analysis_form, solution_form
+from plait.teams.forms import analysis_form, solution_form
 from plait.teams.replies import Points, analysis_text, read_analysis, read_merge, silent, too_many_lines
 from plait.teams.solution import Rating, Solution
 from plait.teams.stall import Stalled
@@ -181,8 +182,9 @@ class _Aggregate:
             )
 
         try:
+            agent = self._ensemble.agent(AGGREGATOR, tokens)
             place = journal, "analysis"
-            return await self._through_gate(place, self._wording.analysis(), form, tokens, read)
+            return await self._through_gate(place, agent, self._wording.analysis(), form, read)
         except ReplyError:
             return ()  # The merge can do without; what the checks found is in its prompt all the same.
 
@@ -224,19 +226,18 @@ class _Aggregate:
                 fatal=bool(problems),
             )
 
-        return await self._through_gate((journal, "merge"), asked, form, tokens, read)
+        agent = self._ensemble.writer(replace(phase, reply=self._kind), AGGREGATOR, tokens)
+        return await self._through_gate((journal, "merge"), agent, asked, form, read)
 
     async def _through_gate(
         self,
         place: tuple[Journal, str],
+        agent: Agent,
         asked: str,
         form: Form,
-        tokens: int,
         read: Callable[[Reply], Awaitable[Judged[Output]]],
     ) -> Output:
         """Ask the aggregate agent at a place of its own, as a journal and the name of a branch."""
-        stop = REMARK_FILES if self._kind != "text" else ()
-        agent = self._ensemble.agent(AGGREGATOR, tokens, stop=stop)
         role = self._ensemble.domain.aggregator if self._ensemble.settings.role else ""
         messages: list[Message] = chat(role, f"{self._shared}\n\n{asked}")
 

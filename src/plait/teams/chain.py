@@ -46,6 +46,8 @@ class Phase:
     """Path of the first file of a whole reply, for instance `main.py`; empty: any."""
     most_lines: int = 0
     """Lines of a text at most; 0: as many as it takes."""
+    prose: bool = False
+    """The text is told freely: it is drawn warmer and with a penalty on repetition."""
     max_tokens: int = 1024
     """Of one reply of the assistant."""
 

@@ -15,7 +15,7 @@ from plait.journal import Journal
 from plait.models.protocol import Message, Reply, Request
 from plait.teams.chain import Phase
 from plait.teams.ensemble import Ensemble
-from plait.teams.forms import REMARK_FILES, opinion_form, solution_form
+from plait.teams.forms import opinion_form, solution_form
 from plait.teams.ratings import rate, rating_event
 from plait.teams.replies import Opinion, echoes, read_opinion, read_solution, too_many_lines
 from plait.teams.solution import Rating, Solution
@@ -196,8 +196,7 @@ class _Dialogue:
     async def _reply(self, number: int, instructions: Sequence[str]) -> Solution:
         """Return the assistant's reply of round `number`, through its gate."""
         phase, gate = self._phase, self._ensemble.own_gate
-        stop = REMARK_FILES if phase.reply != "text" else ()
-        agent = self._ensemble.agent(phase.assistant, phase.max_tokens, self._work.team, stop)
+        agent = self._ensemble.writer(phase, phase.assistant, phase.max_tokens, self._work.team)
         form = solution_form(
             phase.reply, remarks=gate.enabled, first=phase.first_file, most_lines=phase.most_lines
         )

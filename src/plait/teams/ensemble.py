@@ -3,15 +3,16 @@
 Knows nothing of how a run is started or recorded: the weave makes an `Ensemble` and reads `TeamsProgress`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from plait.agents.agent import Agent
+from plait.agents.agent import Agent, warmer
 from plait.agents.gate import GateSettings
 from plait.models.budget import Budget
 from plait.models.protocol import LanguageModel, Settings
-from plait.teams.chain import Domain
+from plait.teams.chain import Domain, Phase
+from plait.teams.forms import REMARK_FILES
 from plait.teams.settings import TeamSettings
 from plait.teams.solution import Rating, Solution
 from plait.teams.stall import Pulse
@@ -19,6 +20,10 @@ from plait.teams.stall import Pulse
 STRAND = "teams"
 SEEDS_PER_TEAM = 10_000
 """Between the seeds of two teams: teams with equal settings still differ."""
+PROSE_WARMTH = 0.5
+"""Added to the temperature where prose is written: drawn coolly, a small model goes in circles."""
+PROSE_PENALTY = 1.1
+"""On repetition in prose, as Qwen's models are published with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,13 +53,24 @@ class Ensemble:
         """Return the temperature of team number `team`, from 1."""
         return self.settings.temperature(team, self.sampling.temperature)
 
-    def agent(self, role: str, max_tokens: int, team: int | None = None, stop: Sequence[str] = ()) -> Agent:
+    def agent(self, role: str, max_tokens: int, team: int | None = None) -> Agent:
         """Return the agent of a role; one of no team draws as the run itself does."""
-        drawn = replace(self.sampling, max_tokens=max_tokens, stop=(*self.sampling.stop, *stop))
+        drawn = replace(self.sampling, max_tokens=max_tokens)
         if team is not None:
             seed = None if drawn.seed is None else drawn.seed + SEEDS_PER_TEAM * (team - 1)
             drawn = replace(drawn, temperature=self.temperature(team), seed=seed)
         return Agent(role=role, strand=STRAND, model=self.model, budget=self.budget, settings=drawn)
+
+    def writer(self, phase: Phase, role: str, max_tokens: int, team: int | None = None) -> Agent:
+        """Return the agent of a role that writes what `phase` does."""
+        agent = self.agent(role, max_tokens, team)
+        drawn = agent.settings
+        if phase.reply != "text":
+            drawn = replace(drawn, stop=(*drawn.stop, *REMARK_FILES))
+        elif phase.prose:
+            warmth = warmer(drawn.temperature, PROSE_WARMTH)
+            drawn = replace(drawn, temperature=warmth, repetition_penalty=PROSE_PENALTY)
+        return replace(agent, settings=drawn)
 
 
 @dataclass(kw_only=True)

@@ -81,13 +81,14 @@ def solution_form(
     elif most_lines:
         root = f'item ("\\n" item){{0,{most_lines - 1}}}'
     elif remarks or changes:
-        root = 'written ("\\n" written?)*'
+        # Room for more than one free line, and a small model that wants to end writes them without end.
+        root = 'written ("\\n" "\\n"? written)*'
     else:
         return Text()
     if changes:
         root += ' "\\n" "\\n"? "# changes: " changes'
-    # Held to remarks after a program, small models begin another file instead: they may end there.
-    return _grammar(root, remarks=remarks, optional=kind != "text" and not changes)
+    # Held to remarks after a program or a story, small models go on with it instead: they may end there.
+    return _grammar(root, remarks=remarks, optional=not changes and not most_lines)
 
 
 def opinion_form(*, remarks: bool) -> Grammar:
