@@ -106,6 +106,7 @@ async def many_runs(url: str, base_url: str) -> None:
     log, agent = RunLog.open(url), agent_of(base_url)
     await agent.model.complete(request(1))  # Imports and the first connection are not part of a call.
     await (await log.start("warm", "benchmark", {})).finish("succeeded", {})
+    gc.freeze()  # as the how-to for many runs at once says
 
     async def run(identity: int) -> None:
         journal = await log.start(f"many-{identity}", "benchmark", {})

@@ -30,9 +30,9 @@ def reply(body: Mapping[str, Any]) -> str:
     """Write reports without a recommendation until its lack is found."""
     text = "\n".join(message["content"] for message in body["messages"])
     seed = body.get("seed")
-    if "You are a strict judge" in text:
+    if "You grade a text" in text:
         weak = 4 if ADVICE in text else 2
-        return f"reasons: It gives no advice.\nusefulness: {weak}\nhonesty: 4"
+        return f"usefulness: It gives no advice.\ngrade: {weak}\nhonesty: It invents nothing.\ngrade: 4"
     if "AGREED" in text:
         return "AGREED" + REMARKS
     if "Compare the solutions" in text:

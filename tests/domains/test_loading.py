@@ -319,7 +319,7 @@ def test_nonsense_gets_one_line_that_names_its_place(file: Path, old: str, new: 
     ("dimensions", "said"),
     [
         ('"a: b" = "x"', "dimensions: 'a: b' may hold letters"),
-        ('reasons = "x"', "dimensions: the name 'reasons' is taken"),
+        ('Grade = "x"', "dimensions: the name 'Grade' is taken"),
         ('good = "x"\n[[quality.checks]]\nsays = "x"\nmin_words = 1', "checks go with kind 'checks'"),
         ('good = ""', ""),
     ],

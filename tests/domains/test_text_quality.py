@@ -7,8 +7,8 @@ from tests.support.memory_journal import Memory, MemoryJournal
 
 from plait.domains import checks
 from plait.domains.checks import Check, findings
-from plait.domains.judge import Judge, grades_grammar, read_grades
-from plait.domains.quality import TextQuality
+from plait.domains.judge import Judge, Opinion, grades_grammar, read_grades
+from plait.domains.quality import TextQuality, weaknesses
 from plait.errors import ReplyError
 from plait.models.protocol import Grammar
 from plait.models.scripted import Answer, CutAtLimit, ScriptedModel, prompt
@@ -16,7 +16,7 @@ from plait.teams.solution import Solution
 
 STORY = Solution(product="story", text="Anna rode her bike. She was cold.")
 DIMENSIONS = {"grammar and fluency": "no mistakes", "logic": "it follows"}
-REPLY = "reasons: It ends too soon.\ngrammar and fluency: 4\nlogic: 1"
+REPLY = "grammar and fluency: Natural.\ngrade: 4\nlogic: It ends too soon.\ngrade: 1"
 
 
 def judging(model: ScriptedModel) -> Judge:
@@ -89,7 +89,7 @@ async def test_the_judge_is_asked_coldly_in_a_short_form_and_shown_task_and_text
 
 
 async def test_full_grades_leave_nothing_to_find():
-    reply = "reasons: none\ngrammar and fluency: 4\nlogic: 4"
+    reply = "grammar and fluency: none\ngrade: 4\nlogic: none\ngrade: 4"
     async with ScriptedModel([reply]) as model:
         rating = await TextQuality(judge=judging(model)).rate(MemoryJournal(Memory()), "a story", STORY)
     assert (rating.quality, rating.findings) == (4, [])
@@ -118,9 +118,10 @@ async def test_an_empty_text_is_worth_nothing_and_asks_nobody():
 @pytest.mark.parametrize(
     ("bad", "said"),
     [
-        ("reasons: x\nlogic: 1", "there is no line 'grammar and fluency: ' with a grade from 0 to 4"),
-        ("reasons: x\ngrammar and fluency: 9\nlogic: 1", "'grammar and fluency: 9' is not from 0 to 4"),
-        ("reasons: x\ngrammar and fluency: -1\nlogic: 1", "'grammar and fluency: -1' is not from 0 to 4"),
+        ("logic: x\ngrade: 1", "there is no line 'grammar and fluency: ' with a line 'grade: ' from 0 to 4"),
+        ("grammar and fluency: x\nlogic: x\ngrade: 1", "there is no line 'grammar and fluency: '"),
+        ("grammar and fluency: x\ngrade: 9\nlogic: x\ngrade: 1", "the grade 9 of 'grammar and fluency'"),
+        ("grammar and fluency: x\ngrade: -1\nlogic: x\ngrade: 1", "the grade -1 of 'grammar and fluency'"),
         ("", "there is no line"),
     ],
 )
@@ -148,21 +149,34 @@ async def test_a_rating_on_record_asks_nobody():
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "remarks"),
     [
-        "**Reasons:** dull\n**Logic:** 3/4\n- Grammar and Fluency: 2.5",
-        "logic: 3\n\nGRAMMAR AND FLUENCY - 2.5.\nReason: dull",
+        (
+            "**Logic:** It breaks off.\n**Grade:** 3/4\n\n- Grammar and Fluency: dull\n- grade: 2.5",
+            {"logic": "It breaks off.", "grammar and fluency": "dull"},
+        ),
+        ("logic: 3\n\nGRAMMAR AND FLUENCY - 2.5.", {"logic": "", "grammar and fluency": ""}),
+        (
+            "Grammar and fluency: in 2 lines\nGrade: 2.5\nLogic:\nGrade: 3\nDone.",
+            {"grammar and fluency": "in 2 lines", "logic": ""},
+        ),
     ],
 )
-def test_grades_are_read_however_a_model_dresses_them(text: str):
+def test_grades_are_read_however_a_model_dresses_them(text: str, remarks: dict[str, str]):
     opinion = read_grades(text, ["grammar and fluency", "logic"], 4)
     assert opinion.grades == {"grammar and fluency": 2.5, "logic": 3}
-    assert opinion.reasons == "dull"
+    assert opinion.remarks == remarks
+
+
+def test_each_grade_that_is_not_full_is_a_finding_of_its_own():
+    grades = {"a": 3.0, "b": 4.0, "c": 0.0}
+    opinion = Opinion(grades=grades, remarks={"a": "Long.", "b": "Good.", "c": ""})
+    assert weaknesses(opinion, 4) == ["A reader gave a 3 of 4: Long.", "A reader gave c 0 of 4."]
 
 
 def test_the_grammar_has_no_room_for_a_grade_off_the_scale():
     grammar = grades_grammar(["a b", "c"], 10)
-    assert accepts(grammar, "reasons: x\na b: 10\nc: 0")
-    assert not accepts(grammar, "reasons: x\na b: 11\nc: 0")
-    assert not accepts(grammar, "reasons: x\nc: 1\na b: 1")
-    assert not accepts(grammar, "reasons: \na b: 1\nc: 0")
+    assert accepts(grammar, "a b: x\ngrade: 10\nc: y\ngrade: 0")
+    assert not accepts(grammar, "a b: x\ngrade: 11\nc: y\ngrade: 0")
+    assert not accepts(grammar, "c: x\ngrade: 1\na b: y\ngrade: 1")
+    assert not accepts(grammar, "a b: \ngrade: 1\nc: y\ngrade: 0")

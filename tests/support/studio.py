@@ -23,7 +23,7 @@ NOTE = "The note, PLANNED, with every DETAIL of all teams, at some length."
 """What a merge makes."""
 
 _SOLUTION = re.compile(r"^# Solution (\d+)", re.MULTILINE)
-_GRADE = re.compile(r"^(.+): 0 to (\d+)$", re.MULTILINE)
+_GRADE = re.compile(r"^(.+): what is best and what is weakest\ngrade: 0 to (\d+)$", re.MULTILINE)
 _ASKED = (
     "Plan the note",
     "Write the note",
@@ -48,9 +48,8 @@ def reply(text: str, seed: int) -> str:
         return f"{merged}\n# changes: I took the detail from solution 2." + remarks
     if "reply AGREED" in text:
         return "AGREED" + remarks
-    if "You are a strict judge." in text:
-        grades = "\n".join(f"{name}: {best}" for name, best in _GRADE.findall(text))
-        return f"reasons: none\n{grades}"
+    if "You grade a text" in text:
+        return "\n".join(f"{name}: nothing\ngrade: {best}" for name, best in _GRADE.findall(text))
     return _written(text, team=seed // SEEDS_PER_TEAM + 1) + remarks
 
 

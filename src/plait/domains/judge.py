@@ -1,11 +1,12 @@
 """A model as judge: it reads a text and grades it in named dimensions (Croto, section 5.6).
 
-Knows nothing of where the text comes from. The reply is short, reasons first, because a grade that
-comes before its reasons is a guess:
+Knows nothing of where the text comes from. For each dimension a remark comes first and then the grade,
+because a grade that comes before its reasons is a guess:
 
-    reasons: The ending contradicts the beginning.
-    grammar and fluency: 3
-    logic consistency: 1
+    grammar and fluency: Natural throughout, with one slip in the second paragraph.
+    grade: 3
+    logic consistency: The ending contradicts the beginning.
+    grade: 1
 """
 
 import re
@@ -21,10 +22,14 @@ from plait.journal import Journal
 from plait.models.protocol import Grammar, Message, Reply, Request
 
 PACKAGE = "plait.domains"
-REASON_CHARACTERS = 300
+REMARK_CHARACTERS = 160
 REPLY_TOKENS = 400
+TAKEN = ("grade", "grades", "reason", "reasons", "checks")
+"""What no dimension may be called."""
 
-_REASONS = re.compile(r"^[\W_]*reasons?[\W_]*:[\s*_]*(?P<reasons>.+)$", re.IGNORECASE | re.MULTILINE)
+_NUMBER = r"(?P<grade>-?\d+(?:\.\d+)?)(?:\s*/\s*\d+)?[\s*_.]*$"
+_GRADE = re.compile(rf"^[\W_]*grade[\W_]*?{_NUMBER}", re.IGNORECASE | re.MULTILINE)
+_BARE = re.compile(rf"^[\W_]*?{_NUMBER}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +38,8 @@ class Opinion:
 
     grades: Mapping[str, float]
     """One for each dimension, 0 to the scale."""
-    reasons: str
+    remarks: Mapping[str, str]
+    """What was said of each dimension; empty where nothing was."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +71,7 @@ class Judge:
 
         async def read(reply: Reply) -> Judged[Opinion]:
             opinion = read_grades(reply.text, list(self.dimensions), self.scale)
-            return Judged(output=opinion, shown={"reasons": opinion.reasons, **opinion.grades})
+            return Judged(output=opinion, shown={"grades": opinion.grades, "remarks": opinion.remarks})
 
         # A judge that judged itself would be believed no more: only what can be read decides.
         gate = replace(self.gate, enabled=False)
@@ -77,7 +83,10 @@ class Judge:
             load(PACKAGE, "judge", self.prompts),
             scale=str(self.scale),
             dimensions="\n".join(f"- {name}: {meaning}" for name, meaning in self.dimensions.items()),
-            form="\n".join(f"{name}: 0 to {self.scale}" for name in self.dimensions),
+            form="\n".join(
+                f"{name}: what is best and what is weakest\ngrade: 0 to {self.scale}"
+                for name in self.dimensions
+            ),
             task=task,
             written=text,
             feedback="" if feedback is None else f"\nYour last reply: {'; '.join(feedback.problems)}\n",
@@ -85,39 +94,43 @@ class Judge:
 
 
 def grades_grammar(dimensions: Sequence[str], scale: int) -> str:
-    """Return the GBNF grammar of a line of reasons and one grade for each dimension."""
-    lines = " ".join(f'"\\n{_quoted(name)}: " grade' for name in dimensions)
+    """Return the GBNF grammar of a remark and a grade for each dimension."""
+    lines = ' "\\n" '.join(f'"{_quoted(name)}: " remark "\\ngrade: " grade' for name in dimensions)
     grades = " | ".join(f'"{grade}"' for grade in range(scale, -1, -1))
-    return (
-        f'root ::= "reasons: " reasons {lines}\n'
-        f"reasons ::= [^\\x00-\\x1F\\x7F]{{1,{REASON_CHARACTERS}}}\n"
-        f"grade ::= {grades}\n"
-    )
+    return f"root ::= {lines}\nremark ::= [^\\x00-\\x1F\\x7F]{{1,{REMARK_CHARACTERS}}}\ngrade ::= {grades}\n"
 
 
 def read_grades(text: str, dimensions: Sequence[str], scale: int) -> Opinion:
-    """Read a judge's reply.
+    """Read a judge's reply; a grade may also stand right after the name of its dimension.
 
     Raises:
         ReplyError: a grade is missing or off the scale; written for the model.
     """
-    grades = {name: _grade(text, name, scale) for name in dimensions}
-    reasons = _REASONS.search(text)
-    return Opinion(grades=grades, reasons=reasons["reasons"].strip() if reasons else "")
+    parts = _parts(text, dimensions)
+    grades: dict[str, float] = {}
+    remarks: dict[str, str] = {}
+    for name in dimensions:
+        head, _, rest = parts.get(name, "").partition("\n")
+        bare = _BARE.match(head)
+        found = bare or _GRADE.search(rest)
+        if found is None:
+            raise ReplyError(f"there is no line '{name}: ' with a line 'grade: ' from 0 to {scale} after it")
+        grades[name] = float(found["grade"])
+        remarks[name] = "" if bare else head.strip(" \t:*_")
+        if not 0 <= grades[name] <= scale:
+            raise ReplyError(f"the grade {found['grade']} of '{name}' is not from 0 to {scale}")
+    return Opinion(grades=grades, remarks=remarks)
 
 
-def _grade(text: str, name: str, scale: int) -> float:
-    line = re.search(
-        rf"^[\W_]*{re.escape(name)}[\W_]*?(?P<grade>-?\d+(?:\.\d+)?)(?:\s*/\s*\d+)?[\s*_.]*$",
-        text,
-        re.IGNORECASE | re.MULTILINE,
-    )
-    if line is None:
-        raise ReplyError(f"there is no line '{name}: ' with a grade from 0 to {scale}")
-    grade = float(line["grade"])
-    if not 0 <= grade <= scale:
-        raise ReplyError(f"'{name}: {line['grade']}' is not from 0 to {scale}")
-    return grade
+def _parts(text: str, dimensions: Sequence[str]) -> dict[str, str]:
+    """Return what follows each dimension's name, up to the next one's."""
+    names = "|".join(re.escape(name) for name in sorted(dimensions, key=len, reverse=True))
+    heads = list(re.finditer(rf"^[\W_]*(?P<name>{names})[\s*_]*[:-]", text, re.IGNORECASE | re.MULTILINE))
+    ends = [*(head.start() for head in heads[1:]), len(text)]
+    known = {name.casefold(): name for name in dimensions}
+    return {
+        known[head["name"].casefold()]: text[head.end() : end] for head, end in zip(heads, ends, strict=False)
+    }
 
 
 def _quoted(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from plait.domains.checks import Check, Holds, contains, matches, max_words, min_lines, min_words
 from plait.domains.declaration import CheckDeclared, QualityDeclared
-from plait.domains.judge import Judge
+from plait.domains.judge import TAKEN, Judge
 from plait.domains.kit import Kit
 from plait.domains.quality import TextQuality
 from plait.domains.software.quality import SoftwareQuality
@@ -59,7 +59,7 @@ def _judge(declared: QualityDeclared, kit: Kit, place: str) -> Judge:
         # It becomes a line of the reply, up to its colon.
         if not re.fullmatch(r"\w[\w -]{0,38}\w", name):
             raise UserError(f"{place}: dimensions: {name!r} may hold letters, digits, spaces, - and _ only")
-        if name.lower() in ("reason", "reasons", "checks"):
+        if name.lower() in TAKEN:
             raise UserError(f"{place}: dimensions: the name {name!r} is taken")
     return Judge(
         agent=kit.judge,

@@ -37,7 +37,7 @@ class TextQuality:
         if self.judge is not None:
             opinion = await self.judge.read(journal, task, text)
             dimensions |= opinion.grades
-            wrong += _weaknesses(opinion, self.judge.scale)
+            wrong += weaknesses(opinion, self.judge.scale)
         if self.checks:
             held = 1 - len(failed) / len(self.checks)
             dimensions[CHECKS] = held * (self.judge.scale if self.judge else 1)
@@ -46,9 +46,11 @@ class TextQuality:
         )
 
 
-def _weaknesses(opinion: Opinion, scale: int) -> list[str]:
-    """Return what the judge would have better, as one finding; nothing where all grades are full."""
-    weak = [f"{name} {grade:g} of {scale}" for name, grade in opinion.grades.items() if grade < scale]
-    if not weak:
-        return []
-    return [f"A reader gave {', '.join(weak)}" + (f": {opinion.reasons}" if opinion.reasons else ".")]
+def weaknesses(opinion: Opinion, scale: int) -> list[str]:
+    """Return what the judge would have better: a finding for each grade that is not full."""
+    return [
+        f"A reader gave {name} {grade:g} of {scale}"
+        + (f": {remark}" if (remark := opinion.remarks[name]) else ".")
+        for name, grade in opinion.grades.items()
+        if grade < scale
+    ]
