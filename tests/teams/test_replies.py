@@ -245,17 +245,20 @@ def test_a_line_may_be_free_before_the_remarks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "reply"), [("files", "```python main.py\nprint(1)\n```"), ("text", "A story.")]
+    ("kind", "reply", "ends"),
+    [("files", "```python main.py\nprint(1)\n```", False), ("text", "A story.", True)],
 )
-def test_a_reply_may_end_without_remarks_unless_changes_are_asked_for(kind: ReplyKind, reply: str) -> None:
+def test_a_reply_may_end_without_remarks_and_a_merged_text_without_its_changes(
+    kind: ReplyKind, reply: str, ends: bool
+) -> None:
     remarks, changes = "\n# critique: short\n# score: 9", "\n# changes: none"
     form, merge = solution_form(kind, remarks=True), solution_form(kind, remarks=True, changes=True)
     assert isinstance(form, Grammar)
     assert isinstance(merge, Grammar)
     assert accepts(form.gbnf, reply)
     assert accepts(form.gbnf, reply + remarks)
-    assert not accepts(merge.gbnf, reply)
-    assert not accepts(merge.gbnf, reply + changes)
+    assert accepts(merge.gbnf, reply) is ends
+    assert accepts(merge.gbnf, reply + changes) is ends
     assert accepts(merge.gbnf, reply + changes + remarks)
 
 

@@ -85,10 +85,12 @@ def solution_form(
         root = 'written ("\\n" "\\n"? written)*'
     else:
         return Text()
+    told = kind == "text" and not most_lines
     if changes:
-        root += ' "\\n" "\\n"? "# changes: " changes'
-    # Held to remarks after a program or a story, small models go on with it instead: they may end there.
-    return _grammar(root, remarks=remarks, optional=not changes and not most_lines)
+        line = '"\\n" "\\n"? "# changes: " changes'
+        root += f" ({line})?" if told else f" {line}"
+    # Held to lines after a program or a story, small models go on with it instead: they may end there.
+    return _grammar(root, remarks=remarks, optional=told or (not changes and not most_lines))
 
 
 def opinion_form(*, remarks: bool) -> Grammar:
