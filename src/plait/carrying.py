@@ -11,6 +11,7 @@ from pathlib import Path
 from plait.domains.delivery import deliver, deliver_as_page
 from plait.errors import NeedsDecision, UserError
 from plait.events import ModelRetried, Noted, Record
+from plait.experience.record import Memory
 from plait.models.budget import Budget
 from plait.models.embeddings import local_embedder
 from plait.models.ledger import entries, own_records, totals
@@ -21,9 +22,11 @@ from plait.outfit.domains import Means, making_of
 from plait.outfit.embedding import CountedEmbedder
 from plait.outfit.folder import artifacts, own_folder, refill_of, run_folder, standing
 from plait.outfit.hands import Hands
+from plait.outfit.learning import Lesson, learn
 from plait.outfit.modules import import_modules
 from plait.outfit.tools import pinned
 from plait.outfit.workshop import read_task, workshop_of
+from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.journal import RunJournal
 from plait.runtime.log import RunLog
 from plait.runtime.options import Options
@@ -93,8 +96,9 @@ async def _outcome(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
             if refill is not None:
                 await refill.apply(journal, toolset)
             budget = _budget(journal, options, records)
-            workshop = await _workshop(journal, toolset, hands, model, budget)
+            workshop = await _workshop(journal, toolset, hands, model, budget, ExperienceStore(log))
             outcome = await run_task(journal, await read_task(journal, journal.task, options), workshop)
+            await _learned(log, journal, workshop, outcome)
         except NeedsDecision as error:
             return bare(journal.run_id, options.domain, status="needs_decision", message=error.message)
         finally:
@@ -107,8 +111,29 @@ async def _outcome(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
     return result_of(journal.run_id, options, outcome, files)
 
 
+async def _learned(log: RunLog, journal: RunJournal, workshop: Workshop, outcome: Outcome) -> None:
+    """Store what the run teaches, and count how experience served it."""
+    if workshop.memory is None:
+        return
+    await journal.flush()
+    records = await asyncio.to_thread(log.records, journal.run_id)
+    lesson = Lesson(
+        memory=workshop.memory,
+        options=Options.from_json(journal.options),
+        run_id=journal.run_id,
+        tools=workshop.tools,
+        succeeded=outcome.status == "succeeded",
+    )
+    await learn(journal, lesson, records)
+
+
 async def _workshop(
-    journal: RunJournal, toolset: Toolset, hands: Hands, model: LanguageModel, budget: Budget
+    journal: RunJournal,
+    toolset: Toolset,
+    hands: Hands,
+    model: LanguageModel,
+    budget: Budget,
+    memory: Memory,
 ) -> Workshop:
     """Return all that the weave works with."""
     options = Options.from_json(journal.options)
@@ -122,6 +147,7 @@ async def _workshop(
         embedder=embedder,
         ask=hands.approve,
         making=await making_of(journal, options, means),
+        memory=memory,
     )
 
 

@@ -6,13 +6,14 @@ the run printed, to the byte.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
 from plait.carrying import result_of
 from plait.errors import PlaitError, UserError
 from plait.events import Record
+from plait.experience.record import Memory
 from plait.journal import Journal
 from plait.models.budget import Budget
 from plait.models.protocol import Reply, Request
@@ -57,7 +58,9 @@ async def replay(
     model, budget = _Recorded(options.model, records), Budget(options.limits())
     means = Means(model=model, budget=budget, domain=domain, runner=_no_runner)
     making = await making_of(journal, options, means)
-    workshop = workshop_of(options, toolset, model=model, budget=budget, making=making)
+    workshop = workshop_of(
+        options, toolset, model=model, budget=budget, making=making, memory=cast("Memory", _Unasked())
+    )
     outcome = await run_task(journal, await read_task(journal, journal.task, options), workshop)
     files = result_from_json(finished.result).artifacts
     result = result_json(report(records, result_of(run_id, options, outcome, files)))
@@ -86,6 +89,10 @@ async def _not_run(_: Mapping[str, Any]) -> Any:
 
 def _no_runner() -> Runner:
     raise PlaitError("a replay runs no program")
+
+
+class _Unasked:
+    """A memory that is there and not asked: what was recalled is on record."""
 
 
 class _Recorded:

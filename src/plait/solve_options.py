@@ -107,5 +107,7 @@ class SolveOptions(LimitOptions, TeamOptions, total=False):
     """A score from 0 to 10, or a percentile of those on record such as `p85`; so are the next two."""
     tool_threshold: float | str
     answer_threshold: float | str
+    memory: str
+    """Name of the memory to recall from and to store in."""
     prompts: str
     """Folder with prompts of your own."""

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 
+from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog
+
+NOW = 1000.0
+"""What time it is to the store of experience."""
 
 
 @pytest.fixture(scope="session")
@@ -35,10 +39,10 @@ def postgres_engine(postgres_server: str) -> Iterator[sqlalchemy.Engine]:
 
 @pytest.fixture
 def postgres_url(postgres_server: str, postgres_engine: sqlalchemy.Engine) -> str:
-    """Return the address of a Postgres without runs."""
+    """Return the address of a Postgres without runs and experience."""
     with postgres_engine.begin() as connection:
-        connection.exec_driver_sql("DELETE FROM records")
-        connection.exec_driver_sql("DELETE FROM runs")
+        for table in ("records", "runs", "experiences", "memories"):
+            connection.exec_driver_sql(f"DELETE FROM {table}")
     return postgres_server
 
 
@@ -57,3 +61,16 @@ async def log(url: str) -> AsyncIterator[RunLog]:
     log = RunLog.open(url)
     yield log
     await log.close()
+
+
+@pytest.fixture
+def store(log: RunLog) -> ExperienceStore:
+    return ExperienceStore(log, clock=lambda: NOW)
+
+
+@pytest.fixture
+async def other(url: str, log: RunLog) -> AsyncIterator[ExperienceStore]:
+    """Return a store of the same database, as another process has it."""
+    second = RunLog.open(url)
+    yield ExperienceStore(second)
+    await second.close()

@@ -1,17 +1,23 @@
 """`plait feedback`: the user's own verdict on a run's result.
 
-Knows nothing of what is done with it; it adds one event to the log.
+Adds one event to the log, and keeps what a wrong run taught from being used.
 """
 
+import asyncio
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from plait.cli.story import INTERRUPTED, RUNNING
+from plait.cli.words import count_text
 from plait.errors import UserError
 from plait.events import FeedbackGiven
+from plait.experience.record import DEFAULT_MEMORY
+from plait.outfit.learning import unlearn
+from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog
+from plait.runtime.report import options_on_record
 
 
 class Verdict(StrEnum):
@@ -34,6 +40,14 @@ def command(
         if summary.status in (RUNNING, INTERRUPTED):
             raise UserError(f"run {run_id!r} has no result yet: it is {summary.status}")
         log.append(run_id, FeedbackGiven(verdict=verdict.value, comment=comment))
+        taught = asyncio.run(_unlearn(log, run_id)) if verdict is Verdict.wrong else 0
     finally:
         log.close_now()
     print(f"Noted: the result of run {run_id} is {verdict.value}.")
+    if taught:
+        print(f"Suspended {count_text(taught, 'record')} of what it taught; see: plait memory list")
+
+
+async def _unlearn(log: RunLog, run_id: str) -> int:
+    options = options_on_record(log.records(run_id))
+    return await unlearn(ExperienceStore(log), str(options.get("memory", DEFAULT_MEMORY)), run_id)

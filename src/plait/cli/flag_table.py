@@ -30,6 +30,7 @@ LIMITS = "Limits"
 EFFECTS = "What may change the world"
 REFLECTION = "Reflection"
 TEAMS = "Teams"
+EXPERIENCE = "Experience"
 
 FLAGS = (
     Flag(
@@ -136,6 +137,13 @@ FLAGS = (
         metavar="SCORE",
         panel=REFLECTION,
     ),
+    Flag(
+        option="memory",
+        kind=str,
+        help="Memory to recall from and to store in.",
+        metavar="NAME",
+        panel=EXPERIENCE,
+    ),
     Flag(option="teams", kind=int, help="Teams that work on the same task at once, 1 to 64.", panel=TEAMS),
     Flag(
         option="temperatures",
@@ -209,6 +217,7 @@ SWITCH_WORDS: Mapping[str, str] = {
     "partition": "groups; all solutions are merged at once",
     "role": "the role of the agent that merges",
     "elitism": "refusing a merge that is worse than its best input",
+    "experience": "recalling and storing experience",
 }
 """What a switch is about, where its name does not say it."""
 

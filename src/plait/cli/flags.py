@@ -12,8 +12,18 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from plait.cli.flag_table import FLAGS, REFLECTION, SWITCH_WORDS, TEAM_SWITCH_NAMES, TEAMS, WHAT, Flag
+from plait.cli.flag_table import (
+    EXPERIENCE,
+    FLAGS,
+    REFLECTION,
+    SWITCH_WORDS,
+    TEAM_SWITCH_NAMES,
+    TEAMS,
+    WHAT,
+    Flag,
+)
 from plait.errors import UserError
+from plait.runtime.options import EXPERIENCE as EXPERIENCE_SWITCH
 from plait.runtime.options import SWITCHES, Options, schema_of_answer
 from plait.runtime.percentiles import THRESHOLDS, read_threshold
 from plait.runtime.team_options import GENERATION_DEFAULTS
@@ -126,7 +136,7 @@ def _items(flag: Flag, text: str) -> Sequence[Any]:
 
 def _switch(name: str, both_ways: bool) -> inspect.Parameter:
     what = SWITCH_WORDS.get(name, name.replace("-", " "))
-    panel = TEAMS if name in TEAM_SWITCH_NAMES else REFLECTION
+    panel = EXPERIENCE if name == EXPERIENCE_SWITCH else TEAMS if name in TEAM_SWITCH_NAMES else REFLECTION
     flag = f"--{name}/--no-{name}" if both_ways else f"--no-{name}"
     text = f"Switch {'on or ' if both_ways else ''}off: {what}."
     option: Any = typer.Option(flag, help=text, show_default=False, rich_help_panel=panel)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TextIO
 
+from plait.cli.experience_words import experience_line
 from plait.cli.story import Place
 from plait.cli.teams_plain import team_line, team_place
 from plait.cli.telling import mapping, place_of, tell
@@ -20,12 +21,15 @@ from plait.events import (
     BudgetReached,
     DecisionMade,
     Event,
+    ExperienceStored,
     Gated,
     LoopBroken,
     MemoryCleared,
     MemoryWritten,
     ModelRetried,
     Noted,
+    PipelineEnded,
+    PipelineRecalled,
     PlanMade,
     PromptPart,
     Record,
@@ -186,6 +190,8 @@ def _noted(event: Event) -> str:
             return "asked with other arguments than on record, and done anew"
         case DecisionMade():
             return f"decided: {event.decision} for {event.at}"
+        case PipelineRecalled() | PipelineEnded() | ExperienceStored():
+            return experience_line(event)
         case Noted():
             return event.text
         case _:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from plait.cli.experience_words import ExperienceEvent
 from plait.events import (
     ApprovalDecided,
     BudgetReached,
@@ -27,7 +28,7 @@ from plait.task import Usage
 RUNNING = "running"
 INTERRUPTED = "interrupted"
 
-Happening: TypeAlias = Noted | ModelRetried | StepDiverged | BudgetReached | DecisionMade
+Happening: TypeAlias = Noted | ModelRetried | StepDiverged | BudgetReached | DecisionMade | ExperienceEvent
 """What is told beside the plan."""
 
 

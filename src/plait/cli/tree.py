@@ -9,6 +9,7 @@ from enum import IntEnum
 from rich.text import Text
 from rich.tree import Tree
 
+from plait.cli.experience_words import ExperienceEvent, experience_line
 from plait.cli.story import Place, Round, Step, Story, Subtask, ToolUse
 from plait.cli.words import count_text, limits_text, one_line, score_text, usage_text, value_text
 from plait.events import BudgetReached, Gated, ModelRetried, Noted, StepDiverged
@@ -86,7 +87,7 @@ def run_tree(story: Story, detail: Detail) -> Tree:
         branch = tree.add(_round_line(round))
         _add_round(branch, round, detail if last or detail == Detail.FULL else Detail.PLAN)
     for place, event in story.happenings:
-        if isinstance(event, Noted | StepDiverged | BudgetReached):
+        if isinstance(event, Noted | StepDiverged | BudgetReached | ExperienceEvent):
             tree.add(happening_line(place, event))
     return tree
 
@@ -96,6 +97,8 @@ def happening_line(place: Place, event: object) -> Text:
     where = (place.label, "dim")
     if isinstance(event, Noted):
         return line(("!", "yellow"), where, event.text)
+    if isinstance(event, ExperienceEvent):
+        return line(("memory:", "cyan"), where, experience_line(event))
     if isinstance(event, BudgetReached):
         return line(("budget reached:", BAD), event.message)
     if isinstance(event, ModelRetried):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from plait.events.data import SCHEMA_VERSION, Data
+from plait.events.experience import ExperienceStored, PipelineEnded, PipelineRecalled
 from plait.events.meetings import (
     GroupsFormed,
     MeetingFinished,
@@ -64,6 +65,7 @@ __all__ = [
     "DecisionMade",
     "EffectIntended",
     "Event",
+    "ExperienceStored",
     "FeedbackGiven",
     "Gated",
     "GroupsFormed",
@@ -78,6 +80,8 @@ __all__ = [
     "Noted",
     "PhaseFinished",
     "PhaseStarted",
+    "PipelineEnded",
+    "PipelineRecalled",
     "PlanMade",
     "PromptPart",
     "Record",
@@ -135,6 +139,9 @@ Event: TypeAlias = (
     | SolutionsMerged
     | MergeRefused
     | MeetingFinished
+    | PipelineRecalled
+    | PipelineEnded
+    | ExperienceStored
     | Noted
 )
 

@@ -5,6 +5,7 @@ Knows nothing of databases or of how a run ends.
 
 from pathlib import Path
 
+from plait.experience.record import Memory
 from plait.journal import JSON, Journal, JSONObject
 from plait.models.budget import Budget
 from plait.models.embeddings import Embedder, local_embedder
@@ -27,6 +28,7 @@ def workshop_of(
     embedder: Embedder | None = None,
     ask: AskUser | None = None,
     making: Making | None = None,
+    memory: Memory | None = None,
 ) -> Workshop:
     """Return everything a run works with, as its options say.
 
@@ -53,6 +55,8 @@ def workshop_of(
         prompts=options.prompts_folder(),
         check=_check(options, budget) if options.check else None,
         making=making,
+        memory=memory if options.experience else None,
+        memory_name=options.memory,
     )
 
 

@@ -15,13 +15,15 @@ from plait.models.callform import format_call
 from plait.reflection.checks import Known
 from plait.reflection.crew import Crew
 from plait.reflection.doubts import looped
+from plait.reflection.guide import Call, Lost, Trail
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.plan import Subtask
 from plait.reflection.searches import wider
 from plait.reflection.second_opinion import reached
-from plait.reflection.tool_agent import Choice, Moment, choose
+from plait.reflection.tool_agent import MAX_RESULT, Choice, Moment, choose
 from plait.reflection.trajectory import Effects, Step, SubtaskRun, Trajectory
 
+KNOWN = "This is how it was done before."
 SEARCHES_ENOUGH = 2
 """Different searches that found nothing, after which there is taken to be nothing."""
 
@@ -114,7 +116,12 @@ async def _work(journal: Journal, round_: Round, effects: Effects, run: SubtaskR
     memory = ShortTermMemory(enabled=round_.crew.settings.short_term)
     journal.emit(SubtaskStarted(id=run.subtask.id, goal=run.subtask.goal))
     number = 0
-    while number < round_.crew.settings.steps:
+    if (trail := await _trail(journal, round_, run)) is not None:
+        number = await _follow(journal, round_, effects, run, trail)
+        if run.status == "succeeded":
+            return None
+    last = number + round_.crew.settings.steps
+    while number < last:
         number += 1
         try:
             choice = await _choose(journal, round_, run, memory, number)
@@ -135,6 +142,28 @@ async def _work(journal: Journal, round_: Round, effects: Effects, run: SubtaskR
             memory.write(journal, f"{step.call} found nothing")
             number += await _search_wider(journal, round_, run, number + 1)
     return await _give_up(journal, round_, run, memory, f"not done in {round_.crew.settings.steps} steps")
+
+
+async def _trail(journal: Journal, round_: Round, run: SubtaskRun) -> Trail | None:
+    """Return the way that is known through a subtask, unless steps were taken already."""
+    guide = round_.crew.guide
+    return None if guide is None or run.steps else await guide.trail(journal, run.subtask.goal)
+
+
+async def _follow(journal: Journal, round_: Round, effects: Effects, run: SubtaskRun, trail: Trail) -> int:
+    """Go a known way as far as it leads, and return the number of steps; its end is that of the subtask."""
+    number = 0
+    while isinstance(forward := trail.next(run.steps), Call):
+        number += 1
+        choice = Choice(name=forward.tool, arguments=forward.arguments, thought=KNOWN)
+        run.steps.append(await _execute(journal, round_, effects, run, choice, number))
+    left = forward.reason if isinstance(forward, Lost) else ""
+    trail.ended(journal, run.steps, left)
+    if not left and run.steps:
+        last = run.steps[-1]
+        result = f"{last.call}: {last.observation}"[:MAX_RESULT]
+        _end(journal, run, ShortTermMemory(enabled=False), "succeeded", result)
+    return number
 
 
 async def _choose(
@@ -212,6 +241,7 @@ async def _made(journal: Journal, round_: Round, choice: Choice) -> Step:
         observation=observation.text,
         effect=round_.crew.executor.tools[choice.name].effect == "changes",
         unknown=observation.unknown,
+        whole=not observation.cut,
     )
 
 

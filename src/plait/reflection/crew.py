@@ -14,6 +14,7 @@ from plait.models.callform import CallSpec
 from plait.models.embeddings import Embedder
 from plait.models.protocol import Message
 from plait.reflection.dates import dates_text, named_dates
+from plait.reflection.guide import Guide
 from plait.reflection.settings import ReflectionSettings
 from plait.reflection.wording import Wording
 from plait.tools.executor import Executor
@@ -46,6 +47,8 @@ class Crew:
     embedder: Embedder | None = None
     check: Check | None = None
     """The user's own oracle for answers."""
+    guide: Guide | None = None
+    """Knows ways that were gone before."""
 
     async def candidates(self, journal: Journal, text: str) -> Sequence[CallSpec]:
         """Return the tools to describe in a prompt: all, or the nearest to `text` where there are many."""
@@ -76,12 +79,17 @@ class Crew:
         ]
 
     def at_round(self, number: int) -> "Crew":
-        """Return the crew of a later round: drawn from other seeds, so that it does not repeat itself."""
+        """Return the crew of a round.
+
+        A later one is drawn from other seeds, so that it does not repeat itself, and does not go a known way
+        that ended in a weak answer.
+        """
         return replace(
             self,
             planner=self.planner.at_round(number),
             tool=self.tool.at_round(number),
             answer=self.answer.at_round(number),
+            guide=self.guide if number == 1 else None,
         )
 
     @property

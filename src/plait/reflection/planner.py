@@ -49,10 +49,16 @@ async def make_plan(journal: Journal, crew: Crew, lessons: Sequence[str], number
         judged = passed.judged
     except ReplyError as error:
         journal.emit(Noted(text=f"{error.message}; the task itself is the plan"))
-        plan = _task_itself(crew.task)
-        judged = Judged(output=plan, shown=plan.as_json())
+        return whole_task(journal, crew.task, number)
     journal.emit(PlanMade(round=number, subtasks=judged.output.as_json()))
     return judged
+
+
+def whole_task(journal: Journal, task: str, number: int) -> Judged[Plan]:
+    """Make the task itself the plan of round `number`; asks no model."""
+    plan = _task_itself(task)
+    journal.emit(PlanMade(round=number, subtasks=plan.as_json()))
+    return Judged(output=plan, shown=plan.as_json())
 
 
 def _judged(journal: Journal, crew: Crew, reply: Reply) -> Judged[Plan]:

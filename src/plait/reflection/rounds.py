@@ -18,7 +18,7 @@ from plait.reflection.answer_agent import write_answer
 from plait.reflection.crew import Crew
 from plait.reflection.memory import LongTermMemory
 from plait.reflection.plan import Plan
-from plait.reflection.planner import make_plan
+from plait.reflection.planner import make_plan, whole_task
 from plait.reflection.trajectory import Effects, Trajectory
 from plait.reflection.wording import trajectory_text
 from plait.verdict import Check
@@ -89,6 +89,8 @@ async def _round(
 
 async def _plan(journal: Journal, crew: Crew, lessons: Sequence[str], number: int) -> Judged[Plan]:
     async def place(branch: Journal, _: None) -> Judged[Plan]:
+        if crew.guide is not None and await crew.guide.knows(branch, crew.task):
+            return whole_task(branch, crew.task, number)
         return await make_plan(branch, crew, lessons, number)
 
     return await journal.branch("plan", place, None)

@@ -41,6 +41,8 @@ class Step:
     score: float | None = None
     unknown: bool = False
     """Whether an effect gave no answer, so that nobody knows if it was done."""
+    whole: bool = True
+    """Whether the observation is the whole result, and not cut at the tool's limit."""
 
     @property
     def empty(self) -> bool:

@@ -26,7 +26,7 @@ from plait.reflection.trajectory import (
 
 PACKAGE = "plait.reflection"
 TOOL_REMARKS = 3
-MADE_WITHOUT_SCORE = "10"
+MADE_WITHOUT_SCORE, MADE_WITHOUT_CRITIQUE = "10", "It fits the subtask."
 """Shown for a call that needed no model."""
 OWN_CHARACTERS = 5_000
 """Of the results of the subtask at work; the rest is for what came before it."""
@@ -210,7 +210,7 @@ def _turn(step: Step, gated: bool) -> str:
     lines.append(step.call)
     if gated:
         score = MADE_WITHOUT_SCORE if step.score is None else f"{step.score:g}"
-        lines += [f"# critique: {step.critique or 'It searches wider.'}", f"# score: {score}"]
+        lines += [f"# critique: {step.critique or MADE_WITHOUT_CRITIQUE}", f"# score: {score}"]
     return "\n".join(lines)
 
 

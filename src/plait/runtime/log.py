@@ -202,6 +202,27 @@ class RunLog:
         self._keeper.while_idle(run_id, lambda connection: store.delete_run(connection, run_id))
         self._database.truncate_journal()
 
+    async def transact(
+        self, work: "Callable[[Connection], T]", *, writes: bool = True, removes: bool = False
+    ) -> T:
+        """Run a function in a transaction of the database, in turn with what runs record.
+
+        For what is kept beside the runs.
+
+        Args:
+            work: takes the connection; it is called again where the connection was lost, or where another
+                function of the same transaction failed.
+            writes: whether it changes anything.
+            removes: whether nothing of what it removes may be left on the disk.
+
+        Raises:
+            LogError: the database cannot be used.
+        """
+        result = await result_of(self._keeper.writer.run(work, writes=writes, durable=removes))
+        if removes:
+            await asyncio.to_thread(self._database.truncate_journal)
+        return result
+
     async def close(self) -> None:
         """Write what is queued and give all runs back; safe to call twice."""
         await asyncio.to_thread(self._keeper.close)

@@ -32,7 +32,28 @@ def create_run_log(connection: "Connection") -> None:
         connection.exec_driver_sql(statement)
 
 
-MIGRATIONS = (create_run_log,)
+def create_experience(connection: "Connection") -> None:
+    """2: what was learned from runs, and the memories that it is in."""
+    text, number, whole = "TEXT NOT NULL", "DOUBLE PRECISION NOT NULL", "INTEGER NOT NULL"
+    numbers = "BLOB" if connection.dialect.name == "sqlite" else "BYTEA"
+    statements = (
+        f"CREATE TABLE experiences (id {text} PRIMARY KEY, identity {text} UNIQUE, key_hash {text},"
+        f" changed BIGINT NOT NULL, memory {text}, kind {text}, domain {text}, goal {text}, key {text},"
+        f" tools {text}, content {text}, status {text}, run_id {text}, model {text}, source {text},"
+        f" created {number}, uses {whole}, successes {whole}, failures {whole},"
+        f" failures_in_a_row {whole}, last_used {number}, vector {numbers})",
+        "CREATE INDEX experiences_of ON experiences (memory, kind, domain, key_hash)",
+        # What a search runs over: ids are read without the rows, which hold long texts and vectors.
+        "CREATE INDEX experiences_searched ON experiences (memory, kind, domain, id, changed)"
+        " WHERE status = 'active' AND vector IS NOT NULL",
+        "CREATE INDEX experiences_embedded ON experiences (memory) WHERE vector IS NOT NULL",
+        "CREATE TABLE memories (name TEXT PRIMARY KEY NOT NULL, changed BIGINT NOT NULL)",
+    )
+    for statement in statements:
+        connection.exec_driver_sql(statement)
+
+
+MIGRATIONS = (create_run_log, create_experience)
 
 
 def version(connection: "Connection") -> int:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from plait.agents.gate import GateSettings
 from plait.errors import UserError
+from plait.experience.record import DEFAULT_MEMORY, MEMORY_NAME
 from plait.models.addresses import check_address
 from plait.models.budget import Limits
 from plait.models.schema import self_reference
@@ -40,7 +41,8 @@ from plait.teams.settings import TEAM_SWITCHES
 from plait.tools.arguments import inline
 
 DEFAULT_MODEL = "local:qwen2.5-coder-1.5b"
-SWITCHES = (*REFLECTION_SWITCHES, PHASE_GATE, *TEAM_SWITCHES)
+EXPERIENCE = "experience"
+SWITCHES = (*REFLECTION_SWITCHES, PHASE_GATE, *TEAM_SWITCHES, EXPERIENCE)
 """What `--no-...` can switch off, in all strands."""
 DEFAULT_MAX_EFFECTS = 50
 MAX_SEED = 2**31 - 1
@@ -96,6 +98,8 @@ class Options(TeamOptions):
     tool_threshold: float | str = TOOL_THRESHOLD
     answer_threshold: float | str = ANSWER_THRESHOLD
     """A score, or until the run starts a percentile of those on record, such as `p85`."""
+    memory: str = DEFAULT_MEMORY
+    """Name of the memory that experience is recalled from and stored in."""
     prompts: str = ""
     """Folder with the user's own prompt files."""
     returns: Mapping[str, Any] | None = None
@@ -114,6 +118,10 @@ class Options(TeamOptions):
             raise UserError(f"--max-effects must be 0 or more, not {self.max_effects!r}")
         if self.base_url:
             check_address(self.base_url)
+        if not MEMORY_NAME.fullmatch(self.memory):
+            raise UserError(
+                f"--memory {self.memory!r} must be letters, digits, dots, dashes or underscores, 64 at most"
+            )
         self.limits()
         self._check_strands()
 
@@ -186,6 +194,11 @@ class Options(TeamOptions):
             rounds=self.rounds,
             steps=self.steps,
         ).without([name for name in self.without if name in REFLECTION_SWITCHES])
+
+    @property
+    def experience(self) -> bool:
+        """Whether the run recalls and stores experience: only tool tasks do."""
+        return EXPERIENCE not in self.without and not is_generation(self.domain)
 
     def as_json(self) -> dict[str, Any]:
         """Return the options as they are recorded."""

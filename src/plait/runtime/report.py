@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 from plait.errors import LogError
 from plait.events import (
+    ExperienceStored,
     Gated,
+    PipelineEnded,
     PlanMade,
     Record,
     RoundFinished,
@@ -24,14 +26,6 @@ from plait.runtime.teams_telling import latest, tell_teams
 from plait.task import GateCounts, PlanItem, ReflectionReport, Result, Usage
 
 ROLES = ("planner", "tool", "answer")
-NO_EXPERIENCE: Mapping[str, Any] = {
-    "workflows_recalled": 0,
-    "pipelines_executed": 0,
-    "reutilization_rate": 0.0,
-    "rectifications": 0,
-    "stored": {"workflows": 0, "pipelines": 0, "lessons": 0},
-}
-"""What a run without stored experience reports."""
 
 
 def report(records: Sequence[Record], result: Result) -> Result:
@@ -44,7 +38,7 @@ def report(records: Sequence[Record], result: Result) -> Result:
         teams=tuple(team_items(last)),
         plan=plan,
         reflection=reflection_report(last),
-        experience={**NO_EXPERIENCE, "subgoals": len(plan)},
+        experience=experience_report(last, plan),
     )
 
 
@@ -91,16 +85,45 @@ def plan_items(records: Sequence[Record]) -> list[PlanItem]:
         for record in records
         if isinstance(record.event, SubtaskFinished) and round_of(record.path) == round_of(path)
     }
+    walked = {
+        r.path.split("!")[0] for r in records if isinstance(r.event, PipelineEnded) and not r.event.left
+    }
     return [
         PlanItem(
             id=subtask["id"],
             goal=subtask["goal"],
             status=ended.get(subtask["id"], "todo"),
-            executor="react",
+            executor="pipeline" if _place(path, subtask["id"]) in walked else "react",
             depends_on=tuple(subtask["depends_on"]),
         )
         for subtask in plan.subtasks
     ]
+
+
+def _place(plan: str, subtask: str) -> str:
+    """Return the path of a subtask, from the path of its plan."""
+    return f"{plan.split('!')[0].rpartition('/')[0]}/subtask-{subtask}"
+
+
+def experience_report(records: Sequence[Record], plan: Sequence[PlanItem]) -> Mapping[str, Any]:
+    """Return what experience did and what was learned; takes what holds in the end.
+
+    `reutilization_rate` is the share of subgoals that a pipeline executed, 0-1.
+    """
+    executed = sum(item.executor == "pipeline" for item in plan)
+    stored = [record.event.of for record in records if isinstance(record.event, ExperienceStored)]
+    return {
+        "workflows_recalled": 0,
+        "pipelines_executed": executed,
+        "subgoals": len(plan),
+        "reutilization_rate": round(executed / len(plan), 4) if plan else 0.0,
+        "rectifications": 0,
+        "stored": {
+            "workflows": stored.count("workflow"),
+            "pipelines": stored.count("pipeline"),
+            "lessons": 0,
+        },
+    }
 
 
 def reflection_report(records: Sequence[Record]) -> ReflectionReport:

@@ -1,4 +1,4 @@
-"""The tables of the run log, for SQLite and Postgres alike.
+"""The tables of the run log and of experience, for SQLite and Postgres alike.
 
 Knows nothing of what the records mean. SQLAlchemy takes a third of a second to import, so the tables
 are built at the first use and not when this module is loaded.
@@ -23,6 +23,10 @@ class Tables:
     """One row a run: who may write to it, and what a list of runs shows."""
     records: "Table"
     """The append-only log."""
+    experiences: "Table"
+    """One row a workflow or pipeline; how it is found again, and how it did since."""
+    memories: "Table"
+    """One row a memory of experience: what tells its last change from all others."""
 
 
 @cache
@@ -31,6 +35,7 @@ def tables() -> Tables:
     from sqlalchemy import BigInteger, Column, Float, Integer, MetaData, Table, Text, UniqueConstraint
 
     metadata = MetaData()
+    experiences, memories = _experience(metadata)
     version = Table("schema_version", metadata, Column("number", Integer, nullable=False))
     runs = Table(
         "runs",
@@ -58,4 +63,45 @@ def tables() -> Tables:
         UniqueConstraint("run_id", "path", "revision", name="records_path"),
         sqlite_with_rowid=False,
     )
-    return Tables(metadata=metadata, version=version, runs=runs, records=records)
+    return Tables(
+        metadata=metadata,
+        version=version,
+        runs=runs,
+        records=records,
+        experiences=experiences,
+        memories=memories,
+    )
+
+
+def _experience(metadata: "MetaData") -> "tuple[Table, Table]":
+    from sqlalchemy import BigInteger, Column, Float, Integer, LargeBinary, Table, Text
+
+    experiences = Table(
+        "experiences",
+        metadata,
+        Column("id", Text, primary_key=True),
+        # A hash of memory, kind, domain, key and tools, and one of the key: the texts themselves can be too
+        # long for an index of Postgres.
+        Column("identity", Text, nullable=False, unique=True),
+        Column("key_hash", Text, nullable=False),
+        # Any number that no other change of the row for searches has.
+        Column("changed", BigInteger, nullable=False),
+        *(
+            Column(name, Text, nullable=False)
+            for name in ("memory", "kind", "domain", "goal", "key", "tools")
+        ),
+        *(Column(name, Text, nullable=False) for name in ("content", "status", "run_id", "model", "source")),
+        Column("created", Float, nullable=False),
+        *(Column(name, Integer, nullable=False) for name in ("uses", "successes", "failures")),
+        Column("failures_in_a_row", Integer, nullable=False),
+        Column("last_used", Float, nullable=False),
+        # Float32, the lowest byte first; a column of pgvector's own type would stand beside it.
+        Column("vector", LargeBinary),
+    )
+    memories = Table(
+        "memories",
+        metadata,
+        Column("name", Text, primary_key=True),
+        Column("changed", BigInteger, nullable=False),
+    )
+    return experiences, memories

@@ -5,12 +5,16 @@ Knows nothing of teams.
 
 from plait.agents.agent import Agent
 from plait.errors import UserError
+from plait.experience.investigate import TOOLS
+from plait.experience.recall import Recollection
+from plait.experience.slots import Reader
 from plait.journal import Journal
 from plait.reflection.crew import Crew
 from plait.reflection.rounds import Progress, solve_in_rounds
 from plait.reflection.tool_agent import DONE
 from plait.reflection.wording import Wording
 from plait.task import Status, Task
+from plait.weave.guide import ExperienceGuide
 from plait.weave.workshop import Outcome, Workshop
 
 
@@ -69,6 +73,24 @@ def _crew(task: Task, workshop: Workshop) -> Crew:
         wording=Wording(workshop.prompts),
         returns=task.returns,
         check=workshop.check,
+        guide=_guide(task, workshop, agent("slots")),
+    )
+
+
+def _guide(task: Task, workshop: Workshop, reader: Agent) -> ExperienceGuide | None:
+    """Return what knows the ways that earlier runs went, or None."""
+    if workshop.memory is None:
+        return None
+    recollection = Recollection(
+        memory=workshop.memory,
+        name=workshop.memory_name,
+        domain=TOOLS,
+        tools={tool.name: tool.parameters for tool in workshop.tools},
+    )
+    return ExperienceGuide(
+        recollection=recollection,
+        reader=Reader(agent=reader, gate=workshop.reflection.tool, prompts=workshop.prompts),
+        notes=workshop.notes,
     )
 
 

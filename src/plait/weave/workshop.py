@@ -11,6 +11,7 @@ from typing import Any
 
 from plait.agents.gate import GateSettings
 from plait.errors import UserError
+from plait.experience.record import DEFAULT_MEMORY, Memory
 from plait.models.budget import Budget
 from plait.models.embeddings import Embedder
 from plait.models.protocol import LanguageModel, Settings
@@ -62,6 +63,9 @@ class Workshop:
     """The user's own oracle."""
     making: Making | None = None
     """What teams make; None for a tool task."""
+    memory: Memory | None = None
+    """Experience of earlier runs; None: what they learned is not used."""
+    memory_name: str = DEFAULT_MEMORY
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,47 @@
+"""Experience: what was recalled, how it served, and what was learned (ICE).
+
+Knows nothing of how a memory is kept.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from plait.events.data import Data
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineRecalled:
+    """A stored pipeline fits the goal at this place (ICE, section 3.2, Execution-Exploit)."""
+
+    kind: Literal["pipeline_recalled"] = "pipeline_recalled"
+    experience: str
+    """Id of its record."""
+    goal: str
+    """The goal it was learned from."""
+    slots: Data
+    """What the goal says in each slot."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineEnded:
+    """A pipeline was walked to its end, or left before."""
+
+    kind: Literal["pipeline_ended"] = "pipeline_ended"
+    experience: str
+    calls: int
+    """Tool calls it made."""
+    left: str
+    """Why the agent had to go on from there; empty where it came to its end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperienceStored:
+    """A run's workflow or pipeline was stored (ICE, section 3, Consolidate)."""
+
+    kind: Literal["experience_stored"] = "experience_stored"
+    experience: str
+    """Id of the record."""
+    of: Literal["workflow", "pipeline"]
+    goal: str
+    again: bool
+    """Whether it took the place of one that was learned before."""

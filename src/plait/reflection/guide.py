@@ -1,0 +1,58 @@
+"""A way that was gone before: says a subtask's next calls without a model.
+
+What the weave lends the agents of reflection; knows nothing of where such ways come from.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from plait.journal import Journal
+from plait.reflection.trajectory import Step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """The next call of the way."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrived:
+    """The way came to its end: the subtask is done."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lost:
+    """The way leads no further from here."""
+
+    reason: str
+
+
+Forward: TypeAlias = Call | Arrived | Lost
+
+
+class Trail(Protocol):
+    """A way through one subtask."""
+
+    def next(self, steps: Sequence[Step]) -> Forward:
+        """Say what comes after `steps`, which are all of this way; the same steps give the same answer."""
+        ...
+
+    def ended(self, journal: Journal, steps: Sequence[Step], left: str) -> None:
+        """Tell how it ended; `left` says why it led no further, or is empty."""
+        ...
+
+
+class Guide(Protocol):
+    """Knows ways."""
+
+    async def knows(self, journal: Journal, goal: str) -> bool:
+        """Whether there is a way through all of `goal`, so that it needs no plan."""
+        ...
+
+    async def trail(self, journal: Journal, goal: str) -> Trail | None:
+        """Return the way through `goal`, or None; may ask a model once."""
+        ...

@@ -1,0 +1,184 @@
+"""Which pipeline a goal calls to mind: the same with other values, and nothing that only looks like it."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from tests.support.memory_journal import Memory as Records
+from tests.support.memory_journal import MemoryJournal
+
+from plait.experience.goals import key_of
+from plait.experience.paper_form import as_json
+from plait.experience.pipeline import (
+    END,
+    START,
+    Constant,
+    Edge,
+    FromGoal,
+    FromResult,
+    Node,
+    Pipeline,
+    Slot,
+    Unknown,
+)
+from plait.experience.recall import Recalled, Recollection, takes_in
+from plait.experience.record import Experience
+from plait.runtime.experience_store import ExperienceStore
+from plait.runtime.log import RunLog
+
+TEXT = {"type": "string"}
+TOOLS: dict[str, Any] = {
+    "find": {"type": "object", "properties": {"who": TEXT}, "required": ["who"]},
+    "delete": {"type": "object", "properties": {"id": TEXT}, "required": ["id"]},
+}
+GOAL = "Delete my first meeting with Olivia"
+FIND = Node(name="find", tool="find", arguments={"who": FromGoal(slot="who")})
+DELETE = Node(
+    name="delete",
+    tool="delete",
+    arguments={"id": FromResult(node="find", field="id", row="first")},
+    effect=True,
+)
+
+
+def pipeline(*nodes: Node, purpose: str = GOAL) -> Pipeline:
+    names = [START, *(node.name for node in nodes), END]
+    edges = [Edge(from_node=one, to_node=two) for one, two in pairwise(names)]
+    slots = [Slot(name="who", example="olivia", said="Olivia")]
+    every = [Node(name=START), *nodes, Node(name=END)]
+    return Pipeline(name="p", purpose=purpose, nodes=every, edges=edges, slots=slots)
+
+
+def experience(made: Pipeline | None = None, **more: Any) -> Experience:
+    made = made or pipeline(FIND, DELETE)
+    values: dict[str, Any] = {
+        "id": "aa11",
+        "kind": "pipeline",
+        "domain": "tools",
+        "goal": made.purpose,
+        "key": key_of(made.purpose),
+        "tools": [node.tool for node in made.calls],
+        "content": as_json(made),
+        "run_id": "r",
+        "model": "m",
+        "created": 1.0,
+    }
+    return Experience(**{**values, **more})
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[ExperienceStore]:
+    log = RunLog.open()
+    yield ExperienceStore(log)
+    await log.close()
+
+
+async def recalled(store: ExperienceStore, goal: str) -> Recalled | None:
+    recollection = Recollection(memory=store, domain="tools", tools=TOOLS)
+    return await recollection.pipeline(MemoryJournal(Records()), goal)
+
+
+@pytest.mark.parametrize(
+    "goal", [GOAL, "Delete my first meeting with Fatima", "Can you please delete my first meeting with Sam?"]
+)
+async def test_the_same_goal_with_another_name_is_recalled(store: ExperienceStore, goal: str) -> None:
+    await store.add(experience())
+    found = await recalled(store, goal)
+    assert found is not None
+    assert (found.id, found.goal) == ("aa11", GOAL)
+    assert found.pipeline == pipeline(FIND, DELETE)
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Delete my last meeting with Olivia",
+        "Delete my meetings with Olivia",
+        "Delete all my meetings with Olivia",
+        "Move my first meeting with Olivia",
+        "Do not delete my first meeting with Olivia",
+        "If I have one, delete my first meeting with Olivia",
+        "Delete my first meeting after Olivia",
+        "",
+    ],
+)
+async def test_what_does_something_else_is_never_recalled(store: ExperienceStore, goal: str) -> None:
+    # As if it had come to mind by its key: the words are compared all the same.
+    await store.add(experience(key=key_of(goal)))
+    assert await recalled(store, goal) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": "suspended"},
+        {"status": "quarantined"},
+        {"status": "provisional"},
+        {"memory": "other"},
+        {"domain": "software"},
+        {"kind": "workflow"},
+        {"content": {"pipeline_name": 5}},
+    ],
+)
+async def test_what_is_not_in_use_or_elsewhere_is_not_recalled(
+    store: ExperienceStore, change: dict[str, Any]
+) -> None:
+    await store.add(experience(**change))
+    assert await recalled(store, GOAL) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pipeline(FIND, replace(DELETE, arguments={"id": Unknown(example="7")})),
+        pipeline(
+            FIND, replace(DELETE, arguments={"id": FromResult(node="find", field="id", row="undecided")})
+        ),
+        pipeline(FIND, replace(DELETE, arguments={})),
+        pipeline(FIND, replace(DELETE, tool="erase")),
+        pipeline(replace(FIND, arguments={"who": FromGoal(slot="who"), "most": Constant(value=1)}), DELETE),
+    ],
+)
+async def test_a_pipeline_that_cannot_run_with_these_tools_is_not_recalled(
+    store: ExperienceStore, content: Pipeline
+) -> None:
+    await store.add(experience(content))
+    assert await recalled(store, GOAL) is None
+
+
+async def test_of_two_the_one_that_served_better_is_recalled(store: ExperienceStore) -> None:
+    await store.add(experience())
+    other = experience(pipeline(FIND, replace(FIND, name="again"), DELETE), id="bb22", created=2.0)
+    await store.add(other)
+    newest = await recalled(store, GOAL)
+    assert newest is not None
+    assert newest.id == "bb22"
+    await store.used("aa11", succeeded=True)
+    better = await recalled(store, GOAL)
+    assert better is not None
+    assert better.id == "aa11"
+
+
+async def test_what_was_recalled_is_on_record_and_not_asked_again(store: ExperienceStore) -> None:
+    await store.add(experience())
+    recollection, records = Recollection(memory=store, domain="tools", tools=TOOLS), Records()
+    first = await recollection.pipeline(MemoryJournal(records), GOAL)
+    await store.remove(["aa11"])
+    assert await recollection.pipeline(MemoryJournal(records), GOAL) == first
+    assert await recalled(store, GOAL) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "goal", "fits"),
+    [
+        (GOAL, GOAL, True),
+        (GOAL, "Delete my first meeting with Fatima", True),
+        ("Post the news of Olivia on Slack", "Post the news of Olivia on Twitter", False),
+        ("Delete it on December 13", "Delete it on December 14", False),
+        (GOAL, "Delete my first meeting with Olivia on December 13", False),
+    ],
+)
+def test_every_value_in_which_goals_differ_must_go_into_a_slot(before: str, goal: str, fits: bool) -> None:
+    assert takes_in(pipeline(FIND, DELETE), before, goal) is fits

@@ -1,0 +1,193 @@
+"""Pipelines walked over what their calls brought: calls in order, rows, conditions, and where they end."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from plait.experience.pipeline import (
+    END,
+    START,
+    Binding,
+    Condition,
+    Constant,
+    Edge,
+    FromGoal,
+    FromResult,
+    Node,
+    Pipeline,
+    Row,
+    Slot,
+    Unknown,
+)
+from plait.experience.tree import Step
+from plait.experience.walk import MOST_CALLS, Finished, Left, Move, NextCall, Walk
+
+PARAMETERS: Mapping[str, Mapping[str, Any]] = {
+    "find": {"type": "object", "properties": {"who": {"type": "string"}, "most": {"type": "integer"}}},
+    "delete": {"type": "object", "properties": {"id": {"type": "string"}}},
+}
+SLOTS = [Slot(name="who", example="ann", said="ann")]
+
+
+def linear(*nodes: Node) -> Pipeline:
+    names = [START, *(node.name for node in nodes), END]
+    edges = [Edge(from_node=one, to_node=other) for one, other in pairwise(names)]
+    ends = [Node(name=START), Node(name=END)]
+    return Pipeline(
+        name="p", purpose="delete the event of ann", nodes=[*ends, *nodes], edges=edges, slots=SLOTS
+    )
+
+
+def finding(**arguments: Binding) -> Node:
+    return Node(name="find", tool="find", arguments={"who": FromGoal(slot="who"), **arguments})
+
+
+def deleting(row: Row, field: str = "id") -> Node:
+    binding = FromResult(node="find", field=field, row=row)
+    return Node(name="delete", tool="delete", arguments={"id": binding}, effect=True)
+
+
+def found(*ids: str, whole: bool = True) -> Step:
+    table = "\n".join(["id | name", *(f"{id} | meeting" for id in ids)]) if ids else "[]"
+    return Step(tool="find", arguments={"who": "bob"}, observation=table, ok=True, effect=False, whole=whole)
+
+
+def deleted(id: str, *, ok: bool = True) -> Step:
+    return Step(tool="delete", arguments={"id": id}, observation="deleted", ok=ok, effect=True)
+
+
+def walk(pipeline: Pipeline, *steps: Step) -> Move:
+    return Walk(pipeline=pipeline, values={"who": "bob"}, parameters=PARAMETERS).next(steps)
+
+
+def test_calls_are_made_in_order_and_then_it_is_finished() -> None:
+    pipeline = linear(finding(), deleting("only"))
+    assert walk(pipeline) == NextCall(node="find", tool="find", arguments={"who": "bob"})
+    assert walk(pipeline, found("7")) == NextCall(node="delete", tool="delete", arguments={"id": "7"})
+    assert walk(pipeline, found("7"), deleted("7")) == Finished()
+
+
+def test_values_take_the_types_of_the_tool() -> None:
+    move = walk(linear(finding(most=Constant(value="5"))))
+    assert isinstance(move, NextCall)
+    assert move.arguments == {"who": "bob", "most": 5}
+
+
+@pytest.mark.parametrize(
+    ("row", "ids", "chosen"), [("first", "789", "7"), ("last", "789", "9"), ("only", "8", "8")]
+)
+def test_the_row_that_is_meant_is_taken(row: Row, ids: str, chosen: str) -> None:
+    move = walk(linear(finding(), deleting(row)), found(*ids))
+    assert isinstance(move, NextCall)
+    assert move.arguments == {"id": chosen}
+
+
+@pytest.mark.parametrize(
+    ("row", "steps", "reason"),
+    [
+        ("only", [found("7", "8")], "find found 2 rows where there was one"),
+        ("only", [found()], "find found nothing"),
+        ("first", [found()], "find found nothing"),
+        ("first", [found("7", whole=False)], "the result of find was cut"),
+        ("undecided", [found("7")], "nothing says what delete is called with"),
+        ("only", [replace(found("7"), ok=False)], "find failed"),
+        ("only", [found("7"), deleted("7", ok=False)], "delete failed"),
+        ("only", [found("7"), deleted("8")], "another call was made at delete"),
+    ],
+)
+def test_where_it_cannot_say_what_is_next_it_is_left(row: Row, steps: Sequence[Step], reason: str) -> None:
+    assert walk(linear(finding(), deleting(row)), *steps) == Left(reason=reason)
+
+
+def test_where_two_rows_are_equally_early_none_is_the_first() -> None:
+    rows = "id | start_time\n7 | 2023-12-13 09:00:00\n8 | 2023-12-13 09:00:00"
+    step = replace(found("7"), observation=rows)
+    move = walk(linear(finding(), deleting("first")), step)
+    assert move == Left(reason="which row of find is the first is not clear")
+
+
+def test_a_field_that_a_result_does_not_have_is_not_made_up() -> None:
+    assert walk(linear(finding(), deleting("only", "key")), found("7")) == Left(
+        reason="the result of find has no 'key'"
+    )
+
+
+def test_a_value_that_is_not_known_is_not_made_up() -> None:
+    unknown = linear(finding(most=Unknown(example=5)))
+    assert walk(unknown) == Left(reason="nothing says what find is called with")
+    empty = Walk(pipeline=linear(finding()), values={}, parameters=PARAMETERS)
+    assert empty.next([]) == Left(reason="nothing says what find is called with")
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_call_for_each_row_is_made_as_often_as_there_are_rows(count: int) -> None:
+    ids = [str(number) for number in range(count)]
+    pipeline = linear(finding(), deleting("each"))
+    steps = [found(*ids)]
+    for id in ids:
+        move = walk(pipeline, *steps)
+        assert isinstance(move, NextCall)
+        assert move.arguments == {"id": id}
+        steps.append(deleted(id))
+    assert walk(pipeline, *steps) == Finished()
+
+
+def test_there_is_an_end_to_calls_for_each_row() -> None:
+    ids = [str(number) for number in range(MOST_CALLS + 1)]
+    steps = [found(*ids), *(deleted(id) for id in ids[: MOST_CALLS - 1])]
+    pipeline = linear(finding(), deleting("each"))
+    assert isinstance(walk(pipeline, *steps[:-1]), NextCall)
+    assert walk(pipeline, *steps) == Left(reason=f"it takes more than {MOST_CALLS} calls")
+
+
+def branching(condition: Condition) -> Pipeline:
+    """Return a pipeline that deletes where the condition holds, and else ends."""
+    pipeline = linear(finding(), deleting("first"))
+    edges = [
+        Edge(from_node=START, to_node="find"),
+        Edge(from_node="find", to_node=END),
+        Edge(from_node="find", to_node="delete", condition=condition),
+        Edge(from_node="delete", to_node=END),
+    ]
+    return replace(pipeline, edges=edges)
+
+
+@pytest.mark.parametrize(
+    ("condition", "ids", "deletes"),
+    [
+        (Condition(node="find", field="", comparison="not empty"), "7", True),
+        (Condition(node="find", field="", comparison="not empty"), "", False),
+        (Condition(node="find", field="", comparison="empty"), "7", False),
+        (Condition(node="find", field="id", comparison="=", value="7"), "7", True),
+        (Condition(node="find", field="id", comparison="=", value=7), "7", True),
+        (Condition(node="find", field="id", comparison="=", value="8"), "7", False),
+        (Condition(node="find", field="id", comparison="!=", value="8"), "7", True),
+    ],
+)
+def test_a_branch_is_decided_by_a_comparison(condition: Condition, ids: str, deletes: bool) -> None:
+    move = walk(branching(condition), found(*ids))
+    assert isinstance(move, NextCall if deletes else Finished)
+
+
+def test_a_comparison_with_more_than_one_row_decides_nothing() -> None:
+    condition = Condition(node="find", field="id", comparison="=", value="7")
+    assert walk(branching(condition), found("7", "8")) == Left(reason="find has no one 'id' to compare")
+
+
+def test_where_nothing_follows_it_is_left() -> None:
+    pipeline = linear(finding())
+    broken = replace(pipeline, edges=[Edge(from_node=START, to_node="find")])
+    assert walk(broken, found("7")) == Left(reason="nothing follows find")
+
+
+def test_a_circle_has_an_end() -> None:
+    pipeline = linear(finding(), deleting("each"))
+    edges = [*pipeline.edges[:2], Edge(from_node="delete", to_node="find")]
+    assert walk(replace(pipeline, edges=edges), found()) == Left(reason="it comes to find again")
+
+
+def test_the_end_may_come_without_a_call() -> None:
+    assert walk(linear()) == Finished()

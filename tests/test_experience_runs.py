@@ -1,0 +1,261 @@
+"""Experience end to end: what a run learned serves the next one, over real tools, a real log and scripts."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from plait.events import ExperienceStored, PipelineEnded, PipelineRecalled, StepRecorded
+from plait.experience.paper_form import from_json
+from plait.models.embeddings import HashEmbedder
+from plait.models.scripted import ScriptedModel
+from plait.outfit.hands import Hands
+from plait.outfit.learning import unlearn
+from plait.replaying import canonical, replay
+from plait.runner import resume, start
+from plait.runtime.experience_store import ExperienceStore
+from plait.runtime.log import RunLog
+from plait.runtime.options import Options
+from plait.runtime.report import result_json
+from plait.task import Result
+
+OFFICE = Options(tools=("plait.tools.office",), yes=True)
+TASK = "Delete my first meeting on December 13"
+OTHER_DAY = "Delete my first meeting on December 14"
+REMARKS = "\n# critique: As asked.\n# score: 10"
+THOUGHT = "# thought: As asked.\n"
+ANSWER = f"It is deleted.{REMARKS}"
+
+
+def search(day: int) -> str:
+    bounds = f'time_min="2023-12-{day} 00:00:00", time_max="2023-12-{day} 23:59:59"'
+    return f"{THOUGHT}calendar.search_events({bounds}){REMARKS}"
+
+
+def first_run(event: str, task: str = TASK, day: int = 13) -> list[str]:
+    """Return the replies of a run that plans, looks, deletes and answers."""
+    delete = f'{THOUGHT}calendar.delete_event(event_id="{event}"){REMARKS}'
+    return [f"1. {task}{REMARKS}", search(day), delete, f'{THOUGHT}done(result="deleted"){REMARKS}', ANSWER]
+
+
+@pytest.fixture
+async def log() -> AsyncIterator[RunLog]:
+    log = RunLog.open()
+    yield log
+    await log.close()
+
+
+async def run(log: RunLog, task: str, script: Sequence[str], options: Options = OFFICE) -> Result:
+    """Run a task over a script that must be used up."""
+    async with ScriptedModel(list(script)) as model:
+        return await start(task, options, Hands(model=model, log=log, embedder=HashEmbedder()))
+
+
+def calls(log: RunLog, result: Result) -> list[str]:
+    """Return the tool calls of a run, as `tool(first argument)`."""
+    steps = [r.event for r in log.records(result.run_id) if isinstance(r.event, StepRecorded)]
+    made = [step.args for step in steps if step.step in ("tool", "effect")]
+    return [f"{args['tool']}({next(iter(args['arguments'].values()), '')})" for args in made]
+
+
+def of(log: RunLog, result: Result, kind: type) -> list[Any]:
+    return [record.event for record in log.records(result.run_id) if isinstance(record.event, kind)]
+
+
+async def test_the_same_task_again_asks_a_model_for_the_answer_only(log: RunLog):
+    first = await run(log, TASK, first_run("00000256"))
+    assert first.status == "succeeded"
+    assert first.usage.model_calls == 5
+    assert first.experience["stored"] == {"workflows": 1, "pipelines": 1, "lessons": 0}
+    again = await run(log, TASK, [ANSWER])
+    assert again.status == "succeeded"
+    assert again.usage.model_calls == 1
+    assert calls(log, again) == calls(log, first)
+    assert [item.executor for item in again.plan] == ["pipeline"]
+    assert again.experience["pipelines_executed"] == 1
+    assert again.experience["reutilization_rate"] == 1.0
+    [ended] = of(log, again, PipelineEnded)
+    assert (ended.calls, ended.left) == (2, "")
+
+
+async def test_another_day_of_the_same_kind_is_done_with_its_own_values(log: RunLog):
+    await run(log, TASK, first_run("00000256"))
+    other = await run(log, OTHER_DAY, [ANSWER])
+    assert other.status == "succeeded"
+    search_call, delete_call = calls(log, other)
+    assert search_call == "calendar.search_events(2023-12-14 00:00:00)"
+    assert delete_call.startswith("calendar.delete_event(")
+    assert delete_call != "calendar.delete_event(00000256)"
+    [recalled] = of(log, other, PipelineRecalled)
+    assert recalled.goal == TASK
+    assert set(recalled.slots.values()) == {"2023-12-14 00:00:00", "2023-12-14 23:59:59"}
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Delete my last meeting on December 13",
+        "Delete all my meetings on December 13",
+        "Rename my first meeting on December 13 to Sync",
+        "Do not delete my first meeting on December 13",
+    ],
+)
+async def test_a_task_that_asks_for_something_else_is_planned_anew(log: RunLog, task: str):
+    await run(log, TASK, first_run("00000256"))
+    script = [f"1. {task}{REMARKS}", f'{THOUGHT}done(result="nothing"){REMARKS}', ANSWER]
+    other = await run(log, task, script)
+    assert of(log, other, PipelineRecalled) == []
+    assert [item.executor for item in other.plan] == ["react"]
+
+
+@pytest.mark.parametrize(
+    "options", [OFFICE.changed({"without": ("experience",)}), OFFICE.changed({"memory": "other"})]
+)
+async def test_without_experience_or_in_another_memory_nothing_is_recalled(log: RunLog, options: Options):
+    await run(log, TASK, first_run("00000256"))
+    other = await run(log, TASK, first_run("00000256"), options)
+    assert other.usage.model_calls == 5
+    assert of(log, other, PipelineRecalled) == []
+
+
+async def test_without_experience_nothing_is_stored(log: RunLog):
+    result = await run(log, TASK, first_run("00000256"), OFFICE.changed({"without": ("experience",)}))
+    assert of(log, result, ExperienceStored) == []
+    assert await ExperienceStore(log).find() == []
+
+
+async def test_a_run_that_failed_or_was_only_rehearsed_teaches_nothing(log: RunLog):
+    weak = "I do not know.\n# critique: It says nothing.\n# score: 1"
+    failed = await run(log, TASK, [*first_run("00000256")[:-1], weak], OFFICE.changed({"rounds": 1}))
+    assert failed.status == "failed"
+    rehearsed = OFFICE.changed({"dry_run": True})
+    await run(log, TASK, first_run("00000256"), rehearsed)
+    assert await ExperienceStore(log).find() == []
+
+
+async def test_where_the_pipeline_leads_no_further_the_agent_goes_on_from_there(log: RunLog):
+    await run(log, TASK, first_run("00000256"))
+    empty = "Delete my first meeting on December 24"
+    script = [*[f'{THOUGHT}done(result="there is none"){REMARKS}'] * 2, ANSWER]
+    result = await run(log, empty, script)
+    [ended] = of(log, result, PipelineEnded)
+    assert ended.left == "search_events found nothing"
+    assert calls(log, result)[0] == "calendar.search_events(2023-12-24 00:00:00)"
+    assert [item.executor for item in result.plan] == ["react"]
+    [record] = await ExperienceStore(log).find(kind="pipeline", statuses=("active",))
+    assert (record.uses, record.successes, record.failures) == (1, 0, 1)
+
+
+async def test_a_run_that_found_nothing_to_delete_does_not_teach_to_delete_nothing(log: RunLog):
+    script = [*[f'{THOUGHT}done(result="there is none"){REMARKS}'] * 2, ANSWER]
+    task = "Delete my first meeting on December 24"
+    found = await run(log, task, [f"1. {task}{REMARKS}", search(24), *script])
+    assert found.status == "succeeded"
+    assert await ExperienceStore(log).find(kind="pipeline") == []
+
+
+async def test_uses_are_counted_and_a_second_failure_suspends(log: RunLog):
+    await run(log, TASK, first_run("00000256"))
+    await run(log, OTHER_DAY, [ANSWER])
+    store = ExperienceStore(log)
+    [record] = await store.find(kind="pipeline")
+    assert (record.uses, record.successes, record.failures) == (1, 1, 0)
+    for _ in range(2):
+        await store.used(record.id, succeeded=False)
+    result = await run(
+        log,
+        OTHER_DAY,
+        [*first_run("00000001", OTHER_DAY, 14)[:2], f'{THOUGHT}done(result="x"){REMARKS}', ANSWER],
+    )
+    assert of(log, result, PipelineRecalled) == []
+
+
+async def test_an_effect_of_a_pipeline_needs_the_same_leave(log: RunLog):
+    await run(log, TASK, first_run("00000256"))
+    denied = Options(tools=("plait.tools.office",), deny=("calendar.delete_event",))
+    script = [f'{THOUGHT}done(result="not allowed"){REMARKS}', ANSWER]
+    result = await run(log, TASK, script, denied)
+    assert calls(log, result) == ["calendar.search_events(2023-12-13 00:00:00)"]
+    [ended] = of(log, result, PipelineEnded)
+    assert ended.left == "delete_event failed"
+
+
+async def test_a_run_by_pipeline_is_replayed_from_its_records_alone(log: RunLog):
+    await run(log, TASK, first_run("00000256"))
+    result = await run(log, OTHER_DAY, [ANSWER])
+    again = await replay(result.run_id, log.records(result.run_id))
+    assert canonical(again) == canonical(result_json(result))
+
+
+async def test_a_run_by_pipeline_that_was_cut_short_goes_on_where_it_was(log: RunLog):
+    await run(log, TASK, first_run("00000256"))
+
+    async def forever(_: Any) -> Any:
+        await asyncio.Event().wait()
+
+    class Hanging(ScriptedModel):
+        async def complete(self, request: Any) -> Any:
+            return await forever(request)
+
+    hanging = Hands(model=Hanging([]), log=log, embedder=HashEmbedder())
+    going = asyncio.create_task(start(OTHER_DAY, OFFICE, hanging, run_id="cut"))
+    while (
+        not any("answer" in record.path for record in _records(log, "cut")) and len(_effects(log, "cut")) < 1
+    ):
+        await asyncio.sleep(0.02)
+    going.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await going
+    # What it recalled is on record: that the memory forgot it meanwhile changes nothing.
+    store = ExperienceStore(log)
+    await store.remove([record.id for record in await store.find()])
+    async with ScriptedModel([ANSWER]) as model:
+        result = await resume("cut", Hands(model=model, log=log, embedder=HashEmbedder()))
+    assert result.status == "succeeded"
+    assert len(_effects(log, "cut")) == 1
+
+
+def _records(log: RunLog, run_id: str) -> list[Any]:
+    return log.records(run_id) if any(run.run_id == run_id for run in log.runs()) else []
+
+
+def _effects(log: RunLog, run_id: str) -> list[Any]:
+    events = [record.event for record in _records(log, run_id)]
+    return [event for event in events if isinstance(event, StepRecorded) and event.step == "effect"]
+
+
+async def test_a_pipeline_with_a_text_of_a_tool_is_not_used_before_it_is_approved(log: RunLog):
+    await run(log, TASK, first_run("00000256"))
+    store = ExperienceStore(log)
+    [record] = await store.find(kind="pipeline")
+    await store.change(record.id, status="quarantined")
+    refused = await run(log, TASK, first_run("00000256"))
+    assert of(log, refused, PipelineRecalled) == []
+    await store.change(record.id, status="active")
+    used = await run(log, TASK, [ANSWER])
+    assert len(of(log, used, PipelineRecalled)) == 1
+
+
+async def test_a_planted_pipeline_whose_goal_matches_but_does_something_else_is_not_run(log: RunLog):
+    await run(log, TASK, first_run("00000256"))
+    store = ExperienceStore(log)
+    [record] = await store.find(kind="pipeline")
+    pipeline = from_json(record.content)
+    assert pipeline.purpose == TASK
+    await store.remove([record.id])
+    planted = replace(record, source="friend.jsonl", run_id="", status="quarantined")
+    await store.add(planted)
+    result = await run(log, TASK, first_run("00000256"))
+    assert of(log, result, PipelineRecalled) == []
+
+
+async def test_what_a_run_taught_that_the_user_calls_wrong_is_not_used(log: RunLog):
+    wrong = await run(log, TASK, first_run("00000256"))
+    assert await unlearn(ExperienceStore(log), "default", wrong.run_id) == 2
+    assert await unlearn(ExperienceStore(log), "other", wrong.run_id) == 0
+    again = await run(log, TASK, first_run("00000256"))
+    assert of(log, again, PipelineRecalled) == []
+    # It is learned again from a run that nobody calls wrong.
+    assert (await run(log, TASK, [ANSWER])).usage.model_calls == 1
