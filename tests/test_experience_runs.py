@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from plait.events import ExperienceStored, PipelineEnded, PipelineRecalled, StepRecorded
+from plait.errors import LogError
+from plait.events import ExperienceStored, Noted, PipelineEnded, PipelineRecalled, StepRecorded
 from plait.experience.paper_form import from_json
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel
@@ -251,11 +252,50 @@ async def test_a_planted_pipeline_whose_goal_matches_but_does_something_else_is_
     assert of(log, result, PipelineRecalled) == []
 
 
-async def test_what_a_run_taught_that_the_user_calls_wrong_is_not_used(log: RunLog):
+async def test_what_a_run_taught_or_used_that_the_user_calls_wrong_is_not_used(log: RunLog):
+    store = ExperienceStore(log)
     wrong = await run(log, TASK, first_run("00000256"))
-    assert await unlearn(ExperienceStore(log), "default", wrong.run_id) == 2
-    assert await unlearn(ExperienceStore(log), "other", wrong.run_id) == 0
+    assert await unlearn(store, "other", log.records(wrong.run_id)) == 0
+    assert await unlearn(store, "default", log.records(wrong.run_id)) == 2
     again = await run(log, TASK, first_run("00000256"))
     assert of(log, again, PipelineRecalled) == []
     # It is learned again from a run that nobody calls wrong.
-    assert (await run(log, TASK, [ANSWER])).usage.model_calls == 1
+    used = await run(log, OTHER_DAY, [ANSWER])
+    assert used.usage.model_calls == 1
+    await unlearn(store, "default", log.records(used.run_id))
+    assert {record.status for record in await store.find(kind="pipeline")} == {"suspended"}
+
+
+@pytest.mark.parametrize("broken", ["find", "add"])
+async def test_a_memory_that_fails_costs_no_result(log: RunLog, monkeypatch: pytest.MonkeyPatch, broken: str):
+    async def fails(*_: Any, **__: Any) -> Any:
+        raise LogError("the disk is full")
+
+    monkeypatch.setattr(ExperienceStore, broken, fails)
+    result = await run(log, TASK, first_run("00000256"))
+    assert result.status == "succeeded"
+    said = [event.text for event in of(log, result, Noted)]
+    assert any("the disk is full" in text for text in said)
+
+
+async def test_a_use_is_counted_once_however_often_its_run_is_taken_up(log: RunLog):
+    await run(log, TASK, first_run("00000256"))
+    weak = "I do not know.\n# critique: It says nothing.\n# score: 1"
+    once = OFFICE.changed({"rounds": 1})
+    failed = await run(log, OTHER_DAY, [weak], once)
+    assert failed.status == "failed"
+    async with ScriptedModel([]) as model:
+        await resume(failed.run_id, Hands(model=model, log=log))
+    [record] = await ExperienceStore(log).find(kind="pipeline")
+    assert (record.uses, record.failures) == (1, 1)
+
+
+async def test_a_part_of_a_task_is_not_done_by_what_was_learned_of_a_whole_one(log: RunLog):
+    await run(log, TASK, first_run("00000256"))
+    task = f"Tell me who my first meeting on December 13 is with, and if it is with sofia, {TASK.lower()}"
+    plan = f"1. Tell me who my first meeting on December 13 is with\n2. {TASK}{REMARKS}"
+    look = [search(13), f'{THOUGHT}done(result="not with sofia"){REMARKS}']
+    leave = f'{THOUGHT}done(result="nothing to delete"){REMARKS}'
+    result = await run(log, task, [plan, *look, leave, ANSWER])
+    assert of(log, result, PipelineRecalled) == []
+    assert calls(log, result) == ["calendar.search_events(2023-12-13 00:00:00)"]

@@ -1,6 +1,6 @@
 """Which pipeline a goal calls to mind: the same with other values, and nothing that only looks like it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -9,6 +9,8 @@ import pytest
 from tests.support.memory_journal import Memory as Records
 from tests.support.memory_journal import MemoryJournal
 
+from plait.errors import LogError
+from plait.events import Noted
 from plait.experience.goals import key_of
 from plait.experience.paper_form import as_json
 from plait.experience.pipeline import (
@@ -23,16 +25,23 @@ from plait.experience.pipeline import (
     Slot,
     Unknown,
 )
-from plait.experience.recall import Recalled, Recollection, takes_in
+from plait.experience.recall import TOOLS_KEY, Recalled, Recollection, digest_of
 from plait.experience.record import Experience
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog
+from plait.tools.tool import Effect, Tool
 
-TEXT = {"type": "string"}
-TOOLS: dict[str, Any] = {
-    "find": {"type": "object", "properties": {"who": TEXT}, "required": ["who"]},
-    "delete": {"type": "object", "properties": {"id": TEXT}, "required": ["id"]},
-}
+
+async def never(_: Any) -> Any:
+    raise AssertionError("nothing is called")
+
+
+def made(name: str, argument: str, effect: Effect) -> Tool:
+    parameters = {"type": "object", "properties": {argument: {"type": "string"}}, "required": [argument]}
+    return Tool(name=name, description="", parameters=parameters, effect=effect, run=never, source="t.py")
+
+
+TOOLS = {"find": made("find", "who", "reads"), "delete": made("delete", "id", "changes")}
 GOAL = "Delete my first meeting with Olivia"
 FIND = Node(name="find", tool="find", arguments={"who": FromGoal(slot="who")})
 DELETE = Node(
@@ -51,16 +60,17 @@ def pipeline(*nodes: Node, purpose: str = GOAL) -> Pipeline:
     return Pipeline(name="p", purpose=purpose, nodes=every, edges=edges, slots=slots)
 
 
-def experience(made: Pipeline | None = None, **more: Any) -> Experience:
-    made = made or pipeline(FIND, DELETE)
+def experience(content: Pipeline | None = None, **more: Any) -> Experience:
+    made = content or pipeline(FIND, DELETE)
+    known = {node.tool: digest_of(TOOLS[node.tool]) for node in made.calls if node.tool in TOOLS}
     values: dict[str, Any] = {
         "id": "aa11",
         "kind": "pipeline",
         "domain": "tools",
         "goal": made.purpose,
         "key": key_of(made.purpose),
-        "tools": [node.tool for node in made.calls],
-        "content": as_json(made),
+        "tools": list(dict.fromkeys(node.tool for node in made.calls)),
+        "content": {**as_json(made), TOOLS_KEY: known},
         "run_id": "r",
         "model": "m",
         "created": 1.0,
@@ -75,8 +85,8 @@ async def store() -> AsyncIterator[ExperienceStore]:
     await log.close()
 
 
-async def recalled(store: ExperienceStore, goal: str) -> Recalled | None:
-    recollection = Recollection(memory=store, domain="tools", tools=TOOLS)
+async def recalled(store: ExperienceStore, goal: str, tools: Mapping[str, Tool] = TOOLS) -> Recalled | None:
+    recollection = Recollection(memory=store, domain="tools", tools=tools, date_of=lambda _: None)
     return await recollection.pipeline(MemoryJournal(Records()), goal)
 
 
@@ -87,8 +97,8 @@ async def test_the_same_goal_with_another_name_is_recalled(store: ExperienceStor
     await store.add(experience())
     found = await recalled(store, goal)
     assert found is not None
-    assert (found.id, found.goal) == ("aa11", GOAL)
-    assert found.pipeline == pipeline(FIND, DELETE)
+    assert (found.id, found.goal, found.pipeline) == ("aa11", GOAL, pipeline(FIND, DELETE))
+    assert found.values["who"] in goal.lower()
 
 
 @pytest.mark.parametrize(
@@ -119,7 +129,6 @@ async def test_what_does_something_else_is_never_recalled(store: ExperienceStore
         {"memory": "other"},
         {"domain": "software"},
         {"kind": "workflow"},
-        {"content": {"pipeline_name": 5}},
     ],
 )
 async def test_what_is_not_in_use_or_elsewhere_is_not_recalled(
@@ -150,7 +159,9 @@ async def test_a_pipeline_that_cannot_run_with_these_tools_is_not_recalled(
 
 async def test_of_two_the_one_that_served_better_is_recalled(store: ExperienceStore) -> None:
     await store.add(experience())
-    other = experience(pipeline(FIND, replace(FIND, name="again"), DELETE), id="bb22", created=2.0)
+    other = experience(
+        pipeline(FIND, replace(FIND, name="again"), DELETE), id="bb22", created=2.0, tools=["delete", "find"]
+    )
     await store.add(other)
     newest = await recalled(store, GOAL)
     assert newest is not None
@@ -163,7 +174,10 @@ async def test_of_two_the_one_that_served_better_is_recalled(store: ExperienceSt
 
 async def test_what_was_recalled_is_on_record_and_not_asked_again(store: ExperienceStore) -> None:
     await store.add(experience())
-    recollection, records = Recollection(memory=store, domain="tools", tools=TOOLS), Records()
+    recollection, records = (
+        Recollection(memory=store, domain="tools", tools=TOOLS, date_of=lambda _: None),
+        Records(),
+    )
     first = await recollection.pipeline(MemoryJournal(records), GOAL)
     await store.remove(["aa11"])
     assert await recollection.pipeline(MemoryJournal(records), GOAL) == first
@@ -171,14 +185,31 @@ async def test_what_was_recalled_is_on_record_and_not_asked_again(store: Experie
 
 
 @pytest.mark.parametrize(
-    ("before", "goal", "fits"),
+    "change",
     [
-        (GOAL, GOAL, True),
-        (GOAL, "Delete my first meeting with Fatima", True),
-        ("Post the news of Olivia on Slack", "Post the news of Olivia on Twitter", False),
-        ("Delete it on December 13", "Delete it on December 14", False),
-        (GOAL, "Delete my first meeting with Olivia on December 13", False),
+        {"description": "Erases for ever."},
+        {"effect": "reads"},
+        {"source": "other.py"},
+        {"parameters": {"type": "object"}},
     ],
 )
-def test_every_value_in_which_goals_differ_must_go_into_a_slot(before: str, goal: str, fits: bool) -> None:
-    assert takes_in(pipeline(FIND, DELETE), before, goal) is fits
+async def test_another_tool_of_the_same_name_is_not_called(
+    store: ExperienceStore, change: dict[str, Any]
+) -> None:
+    await store.add(experience())
+    assert await recalled(store, GOAL, {**TOOLS, "delete": replace(TOOLS["delete"], **change)}) is None
+    assert await recalled(store, GOAL, TOOLS) is not None
+
+
+async def test_a_memory_that_cannot_be_read_costs_only_what_it_holds(
+    monkeypatch: pytest.MonkeyPatch, store: ExperienceStore
+) -> None:
+    async def broken(**_: Any) -> Any:
+        raise LogError("the disk is full")
+
+    monkeypatch.setattr(store, "find", broken)
+    records = Records()
+    recollection = Recollection(memory=store, domain="tools", tools=TOOLS, date_of=lambda _: None)
+    assert await recollection.pipeline(MemoryJournal(records), GOAL) is None
+    [noted] = records.of(Noted)
+    assert noted.text == "nothing is recalled: the disk is full"

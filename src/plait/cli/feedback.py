@@ -45,9 +45,10 @@ def command(
         log.close_now()
     print(f"Noted: the result of run {run_id} is {verdict.value}.")
     if taught:
-        print(f"Suspended {count_text(taught, 'record')} of what it taught; see: plait memory list")
+        print(f"Suspended {count_text(taught, 'record')} that it taught or used; see: plait memory list")
 
 
 async def _unlearn(log: RunLog, run_id: str) -> int:
-    options = options_on_record(log.records(run_id))
-    return await unlearn(ExperienceStore(log), str(options.get("memory", DEFAULT_MEMORY)), run_id)
+    records = log.records(run_id)
+    memory = str(options_on_record(records).get("memory", DEFAULT_MEMORY))
+    return await unlearn(ExperienceStore(log), memory, records)

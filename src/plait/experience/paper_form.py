@@ -99,6 +99,7 @@ def _node_as_json(node: Node) -> JSONObject:
         "node_type": node_type,
         "arguments": {name: _binding_as_json(binding) for name, binding in node.arguments.items()},
         "effect": node.effect,
+        **({"answer": node.answer} if node.answer else {}),
     }
 
 
@@ -159,6 +160,7 @@ def _node(value: object) -> Node:
             for argument, binding in arguments.items()
         },
         effect=effect,
+        answer=_text(fields, "answer", where) if "answer" in fields else "",
     )
 
 

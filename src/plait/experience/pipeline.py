@@ -79,6 +79,8 @@ class Node:
     tool: str = ""
     arguments: Mapping[str, Binding] = field(default_factory=dict[str, Binding])
     effect: bool = False
+    answer: str = ""
+    """How the tool answered when the effect was done, as `results.answer_shape` tells; empty: not known."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,19 +5,25 @@ goals that only are near in meaning, "cancel the next" and "cancel all", the wro
 nothing of how a pipeline is walked.
 """
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from plait.errors import UserError
-from plait.experience.goals import agree, key_of, masked
+from plait.errors import LogError, UserError
+from plait.events import Noted
+from plait.experience.goals import agree, key_of
 from plait.experience.paper_form import from_json
 from plait.experience.pipeline import Pipeline
 from plait.experience.record import DEFAULT_MEMORY, Experience, Memory
+from plait.experience.slots import DateOf, slot_values
 from plait.experience.soundness import problems_of
 from plait.journal import JSON, Journal, JSONObject
+from plait.tools.tool import Tool
 
-_KEPT = ("id", "goal", "content")
+TOOLS_KEY = "tool_digests"
+"""Where the content of a record says which tools it was learned with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +35,8 @@ class Recalled:
     goal: str
     """That it was learned from."""
     pipeline: Pipeline
+    values: Mapping[str, str]
+    """What the goal says in each slot."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,25 +45,46 @@ class Recollection:
 
     memory: Memory
     domain: str
-    tools: Mapping[str, Mapping[str, Any]]
-    """JSON schema of the parameters of each tool of the run."""
+    tools: Mapping[str, Tool]
+    """The tools of the run, by name."""
+    date_of: DateOf
     name: str = DEFAULT_MEMORY
 
+    @property
+    def parameters(self) -> dict[str, Mapping[str, Any]]:
+        """JSON schema of each tool's parameters."""
+        return {name: tool.parameters for name, tool in self.tools.items()}
+
     async def pipeline(self, journal: Journal, goal: str) -> Recalled | None:
-        """Return the pipeline for a goal, or None; what was recalled is a step on record."""
+        """Return the pipeline for a goal, or None; what was recalled is a step on record.
+
+        A memory that cannot be read costs the run nothing but what it might have recalled.
+        """
 
         async def find(_: JSONObject) -> JSON:
-            record = await self._best(goal)
-            return None if record is None else {name: getattr(record, name) for name in _KEPT}
+            try:
+                found = await self._best(goal)
+            except (LogError, UserError) as error:
+                journal.emit(Noted(text=f"nothing is recalled: {error.message}"))
+                return None
+            if found is None:
+                return None
+            record, values = found
+            return {"id": record.id, "goal": record.goal, "content": record.content, "values": values}
 
         result = await journal.call("recall", find, {"goal": goal, "memory": self.name})
         if result is None:
             return None
         value = cast("Mapping[str, Any]", result)
-        return Recalled(id=value["id"], goal=value["goal"], pipeline=from_json(value["content"]))
+        return Recalled(
+            id=value["id"],
+            goal=value["goal"],
+            pipeline=from_json(value["content"]),
+            values=value["values"],
+        )
 
-    async def _best(self, goal: str) -> Experience | None:
-        """Return the record that served best of those whose pipeline can run."""
+    async def _best(self, goal: str) -> tuple[Experience, dict[str, str]] | None:
+        """Return the record that served best of those whose pipeline can run, with its slots filled."""
         found = await self.memory.find(
             memory=self.name,
             kind="pipeline",
@@ -64,32 +93,31 @@ class Recollection:
             tools=self.tools,
             key=key_of(goal),
         )
-        fitting = (record for record in found if self._serves(record, goal))
-        return max(fitting, key=_usefulness, default=None)
+        for record in sorted(found, key=_usefulness, reverse=True):
+            if (values := self._values(record, goal)) is not None:
+                return record, values
+        return None
 
-    def _serves(self, record: Experience, goal: str) -> bool:
-        """Whether a record's pipeline may run for a goal: it does the same, and nothing in it is unknown."""
-        if not agree(record.goal, goal):
-            return False
+    def _values(self, record: Experience, goal: str) -> dict[str, str] | None:
+        """Return the slots of a record's pipeline; None where it does something else or cannot run."""
+        known = {name: digest_of(self.tools[name]) for name in record.tools}
+        if record.content.get(TOOLS_KEY) != known or not agree(record.goal, goal):
+            return None
         try:
             pipeline = from_json(record.content)
         except UserError:
             # A foreign record that cannot be read is passed over; `plait memory show` says what is wrong.
-            return False
-        if pipeline.unknown or problems_of(pipeline, self.tools):
-            return False
-        return takes_in(pipeline, record.goal, goal)
+            return None
+        if pipeline.unknown or problems_of(pipeline, self.parameters):
+            return None
+        return slot_values(pipeline, goal, self.date_of)
 
 
-def takes_in(pipeline: Pipeline, before: str, goal: str) -> bool:
-    """Whether every value in which two goals differ goes into a slot; another would stay as it was."""
-    old, new = masked(before).spans, masked(goal).spans
-    if len(old) != len(new):
-        return False
-    changed = [
-        was.text for was, now in zip(old, new, strict=True) if was.text.casefold() != now.text.casefold()
-    ]
-    return all(any(text in slot.said for slot in pipeline.slots) for text in changed)
+def digest_of(tool: Tool) -> str:
+    """Return a digest of what a tool is: another of its name is not called in its place."""
+    parts = [tool.name, tool.description, tool.effect, tool.source, tool.parameters]
+    text = json.dumps(parts, sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def _usefulness(record: Experience) -> tuple[int, float]:

@@ -4,6 +4,7 @@ Whoever learns a pipeline and whoever walks it read results here, so that both m
 nothing of tools, nor of what a result is needed for; takes any text and never raises.
 """
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,8 @@ from plait.tools.executor import NO_RESULT, UNKNOWN_RESULT
 
 Row = Mapping[str, str]
 
+MOST_TRIFLE = 2
+"""Characters of a value that may stand in an answer by chance."""
 WHOLE = ""
 """Name of the field of a result that has none: a text, a number."""
 
@@ -193,3 +196,11 @@ def _of_table(lines: Sequence[str], *, cut: bool) -> list[Row] | None:
             known = names
         rows.append({name: "" if cell == "null" else cell for name, cell in zip(known, cells, strict=False)})
     return rows
+
+
+def answer_shape(observation: str, arguments: Mapping[str, Any]) -> str:
+    """Return a digest of how a tool answered, whatever it was called with: "deleted" is not "not found"."""
+    text = observation.casefold()
+    for value in sorted(map(str, arguments.values()), key=len, reverse=True):
+        text = text.replace(value.casefold(), "~") if len(value) > MOST_TRIFLE else text
+    return hashlib.blake2b(re.sub(r"\d+", "0", text).encode("utf-8", "replace"), digest_size=8).hexdigest()

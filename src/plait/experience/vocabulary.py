@@ -7,11 +7,12 @@ two goals differ, or is taken for a name where only names stand; none is a name 
 from collections.abc import Iterator
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
-OPERATIONS = _words("""
+OPERATIONS = words("""
     accept add allow annotate apologise apologize append apply approve archive ask assign attach
     authorize average backup ban block book build buy calculate call cancel categorize change charge
     check clarify classify clean clear clone close combine compare compile complain complete compress
@@ -32,12 +33,12 @@ OPERATIONS = _words("""
     take tell test thank title toggle track train transfer translate trim turn unassign unblock undo
     unfollow uninstall unlock unmute unpin unsubscribe update upgrade upload use validate verify view
     visualise visualize wait warn withdraw write zip""")
-CHANGES = _words("""
+CHANGES = words("""
     add append archive assign attach buy cancel clear create delete drop edit empty forward insert invite
     move pay postpone push reassign remove rename replace reply reschedule reset schedule send set submit
     swap update upload write""")
 """Operations that leave the world another than it was, and are no nouns of such tasks."""
-QUESTIONS = _words("what who which when where how why whose whom")
+QUESTIONS = words("what who which when where how why whose whom")
 _IRREGULAR = {
     "sent": "send", "gave": "give", "given": "give", "wrote": "write", "written": "write",
     "made": "make", "took": "take", "taken": "take", "found": "find", "got": "get", "told": "tell",
@@ -74,28 +75,28 @@ LEMMAS = (
 cancel it may be two tools."""
 SAME = {"erase": "delete", "modify": "change", "alter": "change", "e-mail": "email", "e-mails": "emails"}
 """Words that mean just what another does."""
-_UNITS = _words("second minute hour day week fortnight month quarter year")
+_UNITS = words("second minute hour day week fortnight month quarter year")
 UNITS = {form: unit for unit in _UNITS for form in (unit, f"{unit}s")} | {
     "h": "hour", "hr": "hour", "hrs": "hour", "min": "minute", "mins": "minute",
     "sec": "second", "secs": "second",
 }  # fmt: skip
-QUANTITY = _words("""
+QUANTITY = words("""
     all every each any some none no only one ones both either neither first second third last latest
     earliest newest oldest next previous future past recent upcoming most least more less fewer fewest
     many several few half other another same again once twice remaining rest entire whole""")
-CONDITION = _words("""
+CONDITION = words("""
     if whether unless not never without except excluding otherwise already else instead until till while
     whenever because since although though yet still than only cannot""")
-COMPARISON = _words("""
+COMPARISON = words("""
     before after earlier later over under above below forward back backward ahead up down between to
     from into onto increase decrease overdue due longer shorter higher lower larger smaller bigger
     greater sooner exactly""")
-STATE = _words("""
+STATE = words("""
     overdue unread urgent unfinished finished completed complete started unstarted cancelled canceled
     pending recurring open closed done important due free busy unassigned assigned blocked incomplete
     outstanding high low medium normal critical active inactive expired""")
-DECIDING = QUANTITY | CONDITION | COMPARISON | (STATE - _words("done"))
-FUNCTION = QUESTIONS | _words("""
+DECIDING = QUANTITY | CONDITION | COMPARISON | (STATE - words("done"))
+FUNCTION = QUESTIONS | words("""
     a an the this that these those i me my mine myself you your yours yourself we us our ours ourselves
     they them their theirs themselves he him his himself she her hers herself it its itself one's there
     here and or but nor so then than as at by for from in into of off on onto out to up with within
@@ -103,17 +104,17 @@ FUNCTION = QUESTIONS | _words("""
     being am do does did has have had having can could will would shall should may might must let need
     needs want wants just also too very now please i'm i've i'd i'll it's that's don't saying called
     named titled entitled such""")
-DETERMINERS = (QUANTITY - {"all", "any"}) | _words(
+DETERMINERS = (QUANTITY - {"all", "any"}) | words(
     "a an the this that these those my your our their his her its new own"
 )
-RECORDS = _words("email emails mail mails message messages task tasks ticket tickets note notes")
-OBJECTS = RECORDS | _words("""
+RECORDS = words("email emails mail mails message messages task tasks ticket tickets note notes")
+OBJECTS = RECORDS | words("""
     meeting meetings event events issue issues file files folder folders project projects board boards
     backlog calendar inbox outbox spam trash archive drafts document documents contact contacts customer
     customers client clients user users item items team teams appointment appointments invoice invoices
     payment payments product products page pages image images photos videos memos list lists row rows
     column columns table tables report reports status""")
-NOUNS = OBJECTS | _words("""
+NOUNS = OBJECTS | words("""
     work home office school support sales marketing engineering finance legal management staff everyone
     everybody someone somebody anyone anybody nobody everything something anything nothing people
     friends family colleagues progress review backlog todo scratch hand care lunch dinner breakfast
@@ -137,21 +138,21 @@ PLAIN = FUNCTION | QUANTITY | CONDITION
 """Words that have a capital inside a sentence only where all words may have one."""
 TURNING = PLAIN | COMPARISON
 """Words that end a name."""
-EVENTS = _words("meeting meetings event events appointment appointments")
-ORDERS = _words("next last first future more upcoming previous")
-PLACES = _words("backlog board list project folder channel team calendar column")
-DOES = _words("is isn't was wasn't has hasn't had will won't needs wants just left did didn't does doesn't")
+EVENTS = words("meeting meetings event events appointment appointments")
+ORDERS = words("next last first future more upcoming previous")
+PLACES = words("backlog board list project folder channel team calendar column")
+DOES = words("is isn't was wasn't has hasn't had will won't needs wants just left did didn't does doesn't")
 """What one does or is, after the name."""
-DO = _words("are aren't were weren't have haven't had will need want just left did didn't do don't")
+DO = words("are aren't were weren't have haven't had will need want just left did didn't do don't")
 """What two do or are."""
-MEETS = _words("""
+MEETS = words("""
     meet met meeting meetings event call catch lunch dinner appointment session chat talk speak sync
     share""")
-MAILS = _words(
+MAILS = words(
     "email emails mail mails message messages reply replies letter letters invite request note call"
 )
-SENDS = _words("send forward reply write assign reassign give delegate share introduce")
-MOVES = _words("move change rename set convert turn update translate export switch increase decrease reduce")
-TELLS = _words("tell ask remind invite notify inform thank")
-SORTS = _words("sort group order filter rank divide multiply")
-AFTER_RECIPIENT = _words("and or saying about with on at by from for in before after as because please")
+SENDS = words("send forward reply write assign reassign give delegate share introduce")
+MOVES = words("move change rename set convert turn update translate export switch increase decrease reduce")
+TELLS = words("tell ask remind invite notify inform thank")
+SORTS = words("sort group order filter rank divide multiply")
+AFTER_RECIPIENT = words("and or saying about with on at by from for in before after as because please")

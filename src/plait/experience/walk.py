@@ -20,7 +20,7 @@ from plait.experience.pipeline import (
     Node,
     Pipeline,
 )
-from plait.experience.results import first_of, last_of, rows_of
+from plait.experience.results import answer_shape, first_of, last_of, rows_of
 from plait.experience.tree import Step
 from plait.models.schema import coerce, properties_of
 
@@ -96,6 +96,8 @@ class Walk:
                 raise _LeaveError(f"another call was made at {node.name}")
             if not step.ok:
                 raise _LeaveError(f"{node.name} failed")
+            if node.answer and answer_shape(step.observation, step.arguments) != node.answer:
+                raise _LeaveError(f"{node.name} answered otherwise than when it was learned")
             place.taken += 1
             made.append(step)
         place.made[node.name] = made
@@ -172,7 +174,8 @@ class _Place:
         if binding.row == "each":
             return rows[number]
         row = last_of(rows) if binding.row == "last" else first_of(rows)
-        if not row:
+        # Where the earliest is not at the top, the tool may have returned the newest few only.
+        if not row or (binding.row == "first" and row != rows[0]):
             raise _LeaveError(f"which row of {binding.node} is the {binding.row} is not clear")
         return row
 

@@ -5,22 +5,25 @@ experience is used.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from secrets import token_hex
 from time import time
 from typing import Any
 
-from plait.errors import UserError
-from plait.events import ExperienceStored, PipelineEnded, Record
+from plait.errors import LogError, UserError
+from plait.events import ExperienceStored, Noted, PipelineEnded, Record, RoundStarted, RunStarted
+from plait.experience.caution import why_not, with_answers
 from plait.experience.compile import compiled, tainted
 from plait.experience.goals import asks_for_change, key_of
 from plait.experience.investigate import TOOLS, investigate
 from plait.experience.paper_form import as_json
+from plait.experience.recall import TOOLS_KEY, digest_of
 from plait.experience.record import Experience, Memory
 from plait.experience.soundness import problems_of
 from plait.experience.tree import Goal
-from plait.experience.workflow import tools_of, workflows
-from plait.journal import Journal
+from plait.experience.workflow import workflows
+from plait.journal import JSON, Journal, JSONObject
 from plait.runtime.options import Options
 from plait.tools.tool import Tool
 
@@ -46,44 +49,69 @@ class Lesson:
 
 
 async def learn(journal: Journal, lesson: Lesson, records: Sequence[Record]) -> None:
-    """Count how recalled pipelines served, and store what a run that succeeded teaches."""
+    """Count how a recalled pipeline served, and store what a run that succeeded teaches.
+
+    A memory that cannot be written costs the run what it teaches, and not its result.
+    """
     root = investigate(records)
     if root is None or lesson.options.dry_run:
         return
-    walked = await _count(lesson, records, succeeded=lesson.succeeded)
-    if not lesson.succeeded or len(root.text) > MOST_GOAL:
-        return
-    root = replace(root, status="succeeded")  # Its end is not on record yet.
-    for experience in [*_workflows(lesson, root), *_pipelines(lesson, root, walked)]:
-        kept = await lesson.memory.add(experience)
-        journal.emit(
-            ExperienceStored(experience=kept.id, of=kept.kind, goal=kept.goal, again=kept.id != experience.id)
-        )
+    try:
+        served = await _count(journal, lesson, records)
+        if not lesson.succeeded or len(root.text) > MOST_GOAL:
+            return
+        root = replace(root, status="succeeded")  # Its end is not on record yet.
+        taught = list(_workflows(lesson, root))
+        if not served:  # What served is there already.
+            taught += _pipeline(lesson, root)
+        for experience in taught:
+            kept = await lesson.memory.add(experience)
+            if kept.run_id == lesson.run_id:  # Else one that is trusted more stays as it is.
+                again = kept.id != experience.id
+                journal.emit(ExperienceStored(experience=kept.id, of=kept.kind, goal=kept.goal, again=again))
+    except (LogError, UserError) as error:
+        journal.emit(Noted(text=f"nothing is learned: {error.message}"))
 
 
-async def unlearn(memory: Memory, name: str, run_id: str) -> int:
-    """Suspend what a run taught that the user calls wrong; return how many records that is.
+async def unlearn(memory: Memory, name: str, records: Sequence[Record]) -> int:
+    """Suspend what a run that the user calls wrong taught and used; return how many records that is.
 
     Args:
         memory: Where it is kept.
         name: Of the run's memory.
-        run_id: The run.
+        records: Of the run.
     """
-    taught = [record for record in await memory.find(memory=name) if record.run_id == run_id]
-    for record in taught:
+    run_ids = {record.run_id for record in records}
+    used = {record.event.experience for record in records if isinstance(record.event, PipelineEnded)}
+    wrong = [
+        record for record in await memory.find(memory=name) if record.run_id in run_ids or record.id in used
+    ]
+    for record in wrong:
         await memory.change(record.id, status="suspended")
-    return len(taught)
+    return len(wrong)
 
 
-async def _count(lesson: Lesson, records: Sequence[Record], *, succeeded: bool) -> bool:
-    """Count the uses of pipelines; return whether one was walked to its end."""
+async def _count(journal: Journal, lesson: Lesson, records: Sequence[Record]) -> bool:
+    """Count the use of a pipeline, once however often the run is taken up; return whether it served.
+
+    It served where it came to its end and the answer that was made of it passed, which is in the first round.
+    A fork's walk is a copy of its parent's, which was counted.
+    """
     ends = {record.path: record.event for record in records if isinstance(record.event, PipelineEnded)}
+    rounds = [record.event.round for record in records if isinstance(record.event, RoundStarted)]
+    started = next((record.event for record in records if isinstance(record.event, RunStarted)), None)
+    served = False
     for end in ends.values():
-        try:
-            await lesson.memory.used(end.experience, succeeded=succeeded and not end.left)
-        except UserError:
-            continue  # It was removed meanwhile.
-    return any(not end.left for end in ends.values())
+        served = lesson.succeeded and not end.left and max(rounds, default=1) == 1
+
+        async def count(_: JSONObject, end: PipelineEnded = end, served: bool = served) -> JSON:
+            with suppress(UserError):  # It was removed meanwhile.
+                await lesson.memory.used(end.experience, succeeded=served)
+            return served
+
+        if started is not None and not started.forked_from:
+            await journal.call(f"memory/{end.experience}", count, {"experience": end.experience})
+    return served
 
 
 def _workflows(lesson: Lesson, root: Goal) -> Iterator[Experience]:
@@ -92,27 +120,25 @@ def _workflows(lesson: Lesson, root: Goal) -> Iterator[Experience]:
         yield _experience(lesson, "workflow", workflow.goal, names, workflow.as_json())
 
 
-def _pipelines(lesson: Lesson, root: Goal, walked: bool) -> Iterator[Experience]:
-    """Build the pipelines of the leaves that succeeded, and that of the whole goal."""
-    if walked:
-        return  # What was walked is there already.
+def _pipeline(lesson: Lesson, root: Goal) -> Iterator[Experience]:
+    """Build the pipeline of the whole goal, where it may run by itself."""
     leaves = [leaf for leaf in root.leaves() if leaf.status == "succeeded" and leaf.steps]
+    steps = [step for leaf in leaves for step in leaf.steps]
     if any(_kept_from(leaf) for leaf in leaves):
         return
-    whole = Goal(
-        id="", text=root.text, status=root.status, steps=[step for leaf in leaves for step in leaf.steps]
-    )
-    others = leaves if len(leaves) > 1 else []
-    for leaf in (whole, *others):
-        pipeline = compiled(leaf.text, leaf.steps, tools=lesson.parameters)
-        if pipeline is None or problems_of(pipeline, lesson.parameters):
-            continue
-        if asks_for_change(leaf.text) and not any(node.effect for node in pipeline.calls):
-            continue  # There was nothing to do this time, or it was not done.
-        status = (
-            "quarantined" if tainted(leaf.text, leaf.steps, pipeline, tools=lesson.parameters) else "active"
-        )
-        yield _experience(lesson, "pipeline", leaf.text, tools_of(leaf), as_json(pipeline), status)
+    pipeline = compiled(root.text, steps, tools=lesson.parameters)
+    if pipeline is None or problems_of(pipeline, lesson.parameters):
+        return
+    if why_not(pipeline, steps, lesson.parameters):
+        return
+    if asks_for_change(root.text) and not any(node.effect for node in pipeline.calls):
+        return  # There was nothing to do this time, or it was not done.
+    pipeline = with_answers(pipeline, steps)
+    names = list(dict.fromkeys(node.tool for node in pipeline.calls))
+    known = {tool.name: digest_of(tool) for tool in lesson.tools if tool.name in names}
+    status = "quarantined" if tainted(root.text, steps, pipeline, tools=lesson.parameters) else "active"
+    content = {**as_json(pipeline), TOOLS_KEY: known}
+    yield _experience(lesson, "pipeline", root.text, names, content, status)
 
 
 def _kept_from(leaf: Goal) -> bool:

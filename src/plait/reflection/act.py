@@ -12,7 +12,7 @@ from plait.errors import ReplyError
 from plait.events import LoopBroken, Noted, SubtaskFinished, SubtaskStarted
 from plait.journal import Journal
 from plait.models.callform import format_call
-from plait.reflection.checks import Known
+from plait.reflection.checks import Known, call_problems
 from plait.reflection.crew import Crew
 from plait.reflection.doubts import looped
 from plait.reflection.guide import Call, Lost, Trail
@@ -145,15 +145,24 @@ async def _work(journal: Journal, round_: Round, effects: Effects, run: SubtaskR
 
 
 async def _trail(journal: Journal, round_: Round, run: SubtaskRun) -> Trail | None:
-    """Return the way that is known through a subtask, unless steps were taken already."""
-    guide = round_.crew.guide
-    return None if guide is None or run.steps else await guide.trail(journal, run.subtask.goal)
+    """Return the way that is known through the whole task, where the subtask is that.
+
+    A part of a task may rest on what other parts found, which its own words do not say.
+    """
+    guide, task = round_.crew.guide, " ".join(round_.crew.task.split())
+    if guide is None or run.subtask.goal != task or len(round_.trajectory.runs) > 1:
+        return None
+    return await guide.trail(journal, task)
 
 
 async def _follow(journal: Journal, round_: Round, effects: Effects, run: SubtaskRun, trail: Trail) -> int:
     """Go a known way as far as it leads, and return the number of steps; its end is that of the subtask."""
     number = 0
     while isinstance(forward := trail.next(run.steps), Call):
+        tool = round_.crew.executor.tools[forward.tool]
+        if problems := call_problems(tool, forward.arguments, round_.known(run)):
+            forward = Lost(reason=problems[0])
+            break
         number += 1
         choice = Choice(name=forward.tool, arguments=forward.arguments, thought=KNOWN)
         run.steps.append(await _execute(journal, round_, effects, run, choice, number))

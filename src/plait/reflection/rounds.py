@@ -89,7 +89,7 @@ async def _round(
 
 async def _plan(journal: Journal, crew: Crew, lessons: Sequence[str], number: int) -> Judged[Plan]:
     async def place(branch: Journal, _: None) -> Judged[Plan]:
-        if crew.guide is not None and await crew.guide.knows(branch, crew.task):
+        if crew.guide is not None and await crew.guide.knows(branch, " ".join(crew.task.split())):
             return whole_task(branch, crew.task, number)
         return await make_plan(branch, crew, lessons, number)
 

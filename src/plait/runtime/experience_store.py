@@ -62,13 +62,13 @@ class ExperienceStore:
         def add(connection: "Connection") -> Experience:
             rows.hold(connection, record.memory)
             found = rows.select_one(connection, identity=identity(record))
+            old = _readable_one(found)
             if found is None:
                 kept = _with_free_id(connection, record)
-            else:
-                old = to_experience(found)
-                kept = learned_again(old, record)
-                if kept is old:
-                    return old
+            elif old is None:
+                kept = replace(record, id=found["id"])  # What cannot be read is learned over.
+            elif (kept := learned_again(old, record)) is old:
+                return old
             if record.vector:
                 rows.check_vector(connection, kept, len(record.vector))
             rows.write(connection, kept, rows.new_change(connection, kept.memory), new=found is None)
@@ -267,6 +267,11 @@ def _with_free_id(connection: "Connection", record: Experience) -> Experience:
     if rows.select_one(connection, id=record.id) is None:
         return record
     return replace(record, id=canonical_hash([record.id, identity(record)]))
+
+
+def _readable_one(found: Row | None) -> Experience | None:
+    readable, _ = _readable([] if found is None else [found])
+    return readable[0] if readable else None
 
 
 def _readable(found: Sequence[Row]) -> tuple[list[Experience], list[LogError]]:

@@ -3,13 +3,15 @@
 Knows nothing of teams.
 """
 
+from datetime import date
+
 from plait.agents.agent import Agent
 from plait.errors import UserError
 from plait.experience.investigate import TOOLS
 from plait.experience.recall import Recollection
-from plait.experience.slots import Reader
 from plait.journal import Journal
 from plait.reflection.crew import Crew
+from plait.reflection.dates import named_dates
 from plait.reflection.rounds import Progress, solve_in_rounds
 from plait.reflection.tool_agent import DONE
 from plait.reflection.wording import Wording
@@ -73,25 +75,26 @@ def _crew(task: Task, workshop: Workshop) -> Crew:
         wording=Wording(workshop.prompts),
         returns=task.returns,
         check=workshop.check,
-        guide=_guide(task, workshop, agent("slots")),
+        guide=_guide(workshop),
     )
 
 
-def _guide(task: Task, workshop: Workshop, reader: Agent) -> ExperienceGuide | None:
+def _guide(workshop: Workshop) -> ExperienceGuide | None:
     """Return what knows the ways that earlier runs went, or None."""
     if workshop.memory is None:
         return None
+
+    def date_of(words: str) -> date | None:
+        return next(iter(named_dates(words, workshop.notes).values()), None)
+
     recollection = Recollection(
         memory=workshop.memory,
         name=workshop.memory_name,
         domain=TOOLS,
-        tools={tool.name: tool.parameters for tool in workshop.tools},
+        tools={tool.name: tool for tool in workshop.tools},
+        date_of=date_of,
     )
-    return ExperienceGuide(
-        recollection=recollection,
-        reader=Reader(agent=reader, gate=workshop.reflection.tool, prompts=workshop.prompts),
-        notes=workshop.notes,
-    )
+    return ExperienceGuide(recollection=recollection)
 
 
 def _why(progress: Progress) -> str:

@@ -1,0 +1,128 @@
+"""Which pipelines may run by themselves: those whose goals say all that was done, with nothing to judge."""
+
+from dataclasses import replace
+
+import pytest
+from tests.experience.office_steps import DAY, EVENTS, SCHEMAS, delete, search, step
+
+from plait.experience.caution import needed, why_not, with_answers
+from plait.experience.compile import compiled
+from plait.experience.results import answer_shape
+from plait.experience.tree import Step
+from plait.experience.walk import Left, Walk
+
+FIRST = "Delete my first meeting on December 13"
+HEAD, ONE, *_ = EVENTS.splitlines()
+ALONE = f"{HEAD}\n{ONE}"
+DONE = delete("00000256")
+
+
+def reason(goal: str, *steps: Step) -> str | None:
+    """Return why what was learned may not run; None where nothing is learned at all."""
+    pipeline = compiled(goal, steps, tools=SCHEMAS)
+    return None if pipeline is None else why_not(pipeline, steps, SCHEMAS)
+
+
+@pytest.mark.parametrize(
+    ("goal", "steps"),
+    [
+        (FIRST, [search(**DAY), DONE]),
+        ("Delete my meeting on December 13", [search(ALONE, **DAY), DONE]),
+        (
+            "Delete my meeting with santiago on December 13",
+            [search(ALONE, query="santiago", **DAY), DONE],
+        ),
+        ("Delete the meeting 00000256", [DONE]),
+        ("How many meetings do I have on December 13?", [search(**DAY)]),
+    ],
+)
+def test_what_the_goal_says_whole_may_run(goal: str, steps: list[Step]) -> None:
+    assert reason(goal, *steps) == ""
+
+
+@pytest.mark.parametrize(
+    ("goal", "steps", "why"),
+    [
+        # What was asked for played no part in the calls: another time it would not either.
+        ("Delete my meeting with sofia on December 13", [search(ALONE, **DAY), DONE], "'sofia' goes into"),
+        ("Delete the 'Expo' meeting on December 13", [search(ALONE, **DAY), DONE], "'Expo' goes into"),
+        ("Delete my first 2 meetings on December 13", [search(**DAY), DONE], "does not make"),
+        # A choice among things.
+        ("Delete my last meeting on December 13", [search(**DAY), delete("00000120")], "'last'"),
+        ("Delete my next meeting on December 13", [search(**DAY), DONE], "'next'"),
+        (
+            "Delete all my meetings on December 13",
+            [search(**DAY), DONE, delete("00000100"), delete("00000120")],
+            "'all'",
+        ),
+        ("Delete my first meeting on December 13 that is longer than an hour", [search(**DAY), DONE], "asks"),
+        ("Delete my first meeting on December 13 except those with Sam", [search(**DAY), DONE], "goes into"),
+        # Which row is meant.
+        ("Delete my meeting on December 13", [search(**DAY), DONE], "does not make"),
+        (
+            FIRST,
+            [search("\n".join([HEAD, *reversed(EVENTS.splitlines()[1:])]), **DAY), DONE],
+            "does not make",
+        ),
+        # A read that feeds no call was looked at to judge something.
+        (
+            "Delete my first meeting on December 13 as long as sofia has none",
+            [search(**DAY), search(ALONE, query="sofia"), DONE],
+            "it does not make the calls",
+        ),
+        (
+            "Who has more meetings: Sofia or Amir?",
+            [search(query="Sofia"), search(ALONE, query="Amir")],
+            "it does not make the calls",
+        ),
+    ],
+)
+def test_what_was_settled_by_an_agent_may_not(goal: str, steps: list[Step], why: str) -> None:
+    found = reason(goal, *steps)
+    assert found is None or why in found
+    assert found != ""
+
+
+def test_what_is_needed_are_the_steps_that_found_or_did_something() -> None:
+    looked = search(**DAY)
+    failed = delete("00000001", "There is none.", ok=False)
+    empty = search("No events found.", query="x")
+    again = search("\n".join([HEAD, *EVENTS.splitlines()[2:]]), **DAY)
+    assert needed([empty, looked, looked, failed, DONE, again]) == [looked, DONE]
+    assert needed([looked, empty]) == [looked]
+    assert needed([]) == []
+
+
+def test_an_effect_that_is_answered_otherwise_is_no_success() -> None:
+    steps = [search(**DAY), DONE]
+    pipeline = compiled(FIRST, steps, tools=SCHEMAS)
+    assert pipeline is not None
+    pipeline = with_answers(pipeline, steps)
+    values = {slot.name: slot.example for slot in pipeline.slots}
+    walk = Walk(pipeline=pipeline, values=values, parameters=SCHEMAS)
+    [name] = [node.name for node in pipeline.nodes if node.effect]
+    refused = replace(DONE, observation="Event not found.")
+    assert walk.next([steps[0], refused]) == Left(
+        reason=f"{name} answered otherwise than when it was learned"
+    )
+    assert not isinstance(walk.next([steps[0], DONE]), Left)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Event 00000300 created.", "Event 00000301 created.", True),
+        ("Sent to ann@x.org.", "Sent to bob@x.org.", True),
+        ("Deleted.", "Not found.", False),
+        ("Done", "done", True),
+    ],
+)
+def test_answers_are_compared_without_what_was_called_with(one: str, other: str, same: bool) -> None:
+    first, second = {"to": "ann@x.org"}, {"to": "bob@x.org"}
+    assert (answer_shape(one, first) == answer_shape(other, second)) is same
+
+
+def test_a_message_that_was_sent_says_all_that_was_done() -> None:
+    goal = "Send an email to ann@x.org titled 'News' saying 'It works'"
+    sent = step("email.send_email", "Email sent.", recipient="ann@x.org", subject="News", body="It works")
+    assert reason(goal, sent) == ""
