@@ -245,6 +245,20 @@ def test_a_line_may_be_free_before_the_remarks() -> None:
 
 
 @pytest.mark.parametrize(
+    "heading", ["# Original solution 1", "## Solution 2", "**Merged solution:**", "Solution"]
+)
+def test_a_heading_of_the_prompt_is_no_part_of_a_merged_text(heading: str) -> None:
+    found = read_merge(f"{heading}\n\nIt rained.\n# changes: both", "text", product="story", by="m")
+    assert (found.solution.text, found.changes) == ("It rained.", "both")
+
+
+@pytest.mark.parametrize("heading", ["# The solution to everything", "Solution 1 was a lie, Anna thought."])
+def test_a_title_of_ones_own_stays(heading: str) -> None:
+    found = read_merge(f"{heading}\n\nIt rained.", "text", product="story", by="m")
+    assert found.solution.text == f"{heading}\n\nIt rained."
+
+
+@pytest.mark.parametrize(
     ("kind", "reply", "ends"),
     [("files", "```python main.py\nprint(1)\n```", False), ("text", "A story.", True)],
 )

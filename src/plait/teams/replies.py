@@ -23,6 +23,10 @@ CHANGES_LINES = 12
 """How far from the end of a merge's reply its line of changes may stand."""
 
 _CHANGES = re.compile(r"^[ \t]*[#*]+[ \t#*]*changes[ \t*]*:[ \t*]*(?P<changes>.*)$", re.IGNORECASE)
+_OF_PROMPT = re.compile(
+    r"[\W_]*(?:(?:original|merged|new|final|improved|better) )?solution(?: \d{1,2})?[\W_]*", re.IGNORECASE
+)
+"""A heading of the prompt that a small model copies over a merged text."""
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})")
 _OPENING = re.compile(r"^[ \t]*[`~]{3,}[ \t]*\S")
 _AGREED = re.compile(r"^[\s*_#\"'`]*agreed\b", re.IGNORECASE)
@@ -115,6 +119,8 @@ def read_merge(text: str, kind: ReplyKind, *, product: str, by: str, remarks: bo
         ReplyError: as `read_solution`.
     """
     lines = text.strip().splitlines()
+    if kind == "text" and lines and _OF_PROMPT.fullmatch(lines[0]):
+        lines = lines[1:]
     start = _changes_start(lines, kind)
     ending = _remarked("\n".join(lines[start:]), remarks)
     found = read_solution("\n".join(lines[:start]), kind, product=product, by=by, remarks=remarks)
