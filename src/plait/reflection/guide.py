@@ -46,8 +46,22 @@ class Trail(Protocol):
         ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """What earlier tasks say about a goal, as texts for a prompt."""
+
+    workflows: Sequence[str] = ()
+    """How similar goals were reached: a goal and its steps, a line each; the most similar first."""
+    lessons: Sequence[str] = ()
+    """Warnings from what failed, a sentence each."""
+
+
 class Guide(Protocol):
-    """Knows ways."""
+    """Knows ways, and what was learned on others."""
+
+    async def advice(self, journal: Journal, goal: str) -> Advice:
+        """Return what may help to plan or reach `goal`; asks no language model."""
+        ...
 
     async def knows(self, journal: Journal, goal: str) -> bool:
         """Whether there is a way through all of `goal`, so that it needs no plan."""

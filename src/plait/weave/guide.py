@@ -11,7 +11,7 @@ from plait.experience.recall import Recalled, Recollection
 from plait.experience.tree import Step as WalkedStep
 from plait.experience.walk import Finished, NextCall, Walk
 from plait.journal import Journal
-from plait.reflection.guide import Arrived, Call, Forward, Lost
+from plait.reflection.guide import Advice, Arrived, Call, Forward, Lost
 from plait.reflection.trajectory import Step
 
 
@@ -20,6 +20,10 @@ class ExperienceGuide:
     """Knows the pipelines of one memory; a `reflection.guide.Guide`."""
 
     recollection: Recollection
+
+    async def advice(self, journal: Journal, goal: str) -> Advice:
+        """Return nothing yet."""
+        return Advice()
 
     async def knows(self, journal: Journal, goal: str) -> bool:
         """Whether a pipeline fits the whole of a goal."""
