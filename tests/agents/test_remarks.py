@@ -37,6 +37,22 @@ def test_the_last_of_several_scores_counts() -> None:
     assert split_remarks("# score: 2\none\n# score: 9").score == 9
 
 
+@pytest.mark.parametrize("rule", ["", "---\n\n"])
+def test_remarks_in_sections_of_markdown_are_no_part_of_the_text(rule: str) -> None:
+    text = f"She was content.\n\n{rule}### Critique:\nIt shows\nhow she felt.\n\n### Score:\n9/10\n"
+    remarked = split_remarks(text)
+    assert (remarked.body, remarked.critique, remarked.score) == (
+        "She was content.",
+        "It shows how she felt.",
+        9,
+    )
+
+
+def test_a_section_called_critique_in_a_text_that_goes_on_stays() -> None:
+    text = "# Play\n### Critique\nIt was fine.\n### Score\n9\n### Music\nSlow."
+    assert split_remarks(text).body == text
+
+
 def test_a_reply_of_remarks_only_has_no_body() -> None:
     assert split_remarks("# critique: none\n# score: 9").body == ""
 

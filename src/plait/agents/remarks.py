@@ -21,6 +21,12 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 _INLINE = re.compile(r"[ \t]+#+[ \t]*critique[ \t]*:", re.IGNORECASE)
+_BLOCKS = re.compile(
+    r"\n(?:[ \t]*-{3,}[ \t]*\n)?\s*#+[ \t*]*critique[ \t*]*:?[ \t*]*\n(?P<critique>[^#]{0,1000}?)"
+    r"\n\s*#+[ \t*]*score[ \t*]*:?[ \t*]*\n\s*(?P<score>\d+(?:\.\d+)?)[ \t*]*(?:/[ \t]*10)?\s*\Z",
+    re.IGNORECASE,
+)
+"""Remarks as sections under headings, where a model writes Markdown."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -37,7 +43,7 @@ class Remarked:
 def split_remarks(text: str) -> Remarked:
     """Split a reply into its lines and the remarks that end it."""
     # Some models go on in the same line.
-    body = _INLINE.sub("\n# critique:", text.strip()).splitlines()
+    body = _INLINE.sub("\n# critique:", _BLOCKS.sub(_as_lines, text.strip())).splitlines()
     critique, score = "", None
     while body and (remark := _REMARK.match(body[-1])):
         body.pop()
@@ -67,6 +73,10 @@ def lines_grammar(line: str, most: int, *, remarks: bool) -> str:
         'score ::= "10" | [0-9]',
     ]
     return "\n".join(rules if remarks else rules[:2]) + "\n"
+
+
+def _as_lines(blocks: re.Match[str]) -> str:
+    return f"\n# critique: {' '.join(blocks['critique'].split())}\n# score: {blocks['score']}"
 
 
 def _score(text: str) -> float | None:
