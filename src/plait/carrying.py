@@ -122,6 +122,7 @@ async def _learned(log: RunLog, journal: RunJournal, workshop: Workshop, outcome
         options=Options.from_json(journal.options),
         run_id=journal.run_id,
         tools=workshop.tools,
+        notes=workshop.notes,
         succeeded=outcome.status == "succeeded",
     )
     await learn(journal, lesson, records)

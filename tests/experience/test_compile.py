@@ -17,6 +17,7 @@ from tests.experience.office_steps import (
 )
 
 from plait.experience.compile import compiled, tainted
+from plait.experience.derive import Way
 from plait.experience.paper_form import as_json
 from plait.experience.pipeline import FromGoal, FromResult, Node, Slot
 from plait.experience.results import first_of, rows_of
@@ -69,7 +70,8 @@ def test_all_meetings_with_somebody_compile_to_one_call_for_each_row() -> None:
     assert argument(pipeline, "delete_event", "event_id") == FromResult(
         node="search_events", field="event_id", row="each"
     )
-    assert pipeline.slots == [Slot(name="query", example="olivia", said="olivia")]
+    named = (Way(how="text", spans=(0,)),)
+    assert pipeline.slots == [Slot(name="query", example="olivia", said="olivia", ways=named)]
 
 
 async def test_a_pipeline_that_was_compiled_walks_again_over_real_tools(tmp_path: Path) -> None:

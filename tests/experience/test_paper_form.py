@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from plait.errors import UserError
+from plait.experience.derive import Way
 from plait.experience.paper_form import as_json, from_json, plain_line
 from plait.experience.pipeline import (
     Condition,
@@ -51,7 +52,7 @@ PIPELINE = Pipeline(
         ),
         Edge(from_node="delete", to_node="end"),
     ],
-    slots=[Slot(name="query", example="olivia", said="Olivia")],
+    slots=[Slot(name="query", example="olivia", said="Olivia", ways=(Way(how="lower", spans=(0,)),))],
 )
 PAPER = """{
   "pipeline_name": "product review fetch and write",

@@ -11,6 +11,7 @@ from tests.support.memory_journal import MemoryJournal
 
 from plait.errors import LogError
 from plait.events import Noted
+from plait.experience.derive import Way
 from plait.experience.goals import key_of
 from plait.experience.paper_form import as_json
 from plait.experience.pipeline import (
@@ -55,7 +56,7 @@ DELETE = Node(
 def pipeline(*nodes: Node, purpose: str = GOAL) -> Pipeline:
     names = [START, *(node.name for node in nodes), END]
     edges = [Edge(from_node=one, to_node=two) for one, two in pairwise(names)]
-    slots = [Slot(name="who", example="olivia", said="Olivia")]
+    slots = [Slot(name="who", example="olivia", said="Olivia", ways=(Way(how="lower", spans=(0,)),))]
     every = [Node(name=START), *nodes, Node(name=END)]
     return Pipeline(name="p", purpose=purpose, nodes=every, edges=edges, slots=slots)
 

@@ -4,12 +4,19 @@ from datetime import date
 
 import pytest
 
+from plait.experience.derive import Way
 from plait.experience.pipeline import END, START, Edge, Node, Pipeline, Slot
 from plait.experience.slots import slot_values
 
 BEFORE = "Delete my first meeting with Olivia on December 13"
-WHO = Slot(name="who", example="olivia", said="Olivia")
-DAY = Slot(name="day", example="2023-12-13 00:00:00", said="December 13")
+NAMED = (Way(how="lower", spans=(0,)),)
+WHO = Slot(name="who", example="olivia", said="Olivia", ways=NAMED)
+DAY = Slot(
+    name="day",
+    example="2023-12-13 00:00:00",
+    said="December 13",
+    ways=(Way(how="day", spans=(1,)),),
+)
 DAYS = {"december 13": date(2023, 12, 13), "december 20": date(2023, 12, 20)}
 
 
@@ -34,7 +41,7 @@ def test_other_names_and_dates_are_read_from_the_words(polite: str) -> None:
 
 
 def test_a_literal_value_keeps_the_case_that_the_call_had() -> None:
-    who = Slot(name="who", example="Olivia", said="Olivia")
+    who = Slot(name="who", example="Olivia", said="Olivia", ways=(Way(how="text", spans=(0,)),))
     goal = "Delete my first meeting with Fatima on December 13"
     assert values(goal, who, DAY) == {"who": "Fatima", "day": "2023-12-13 00:00:00"}
 
@@ -53,14 +60,31 @@ def test_what_words_do_not_say_is_not_filled(goal: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("today", "filled"), [(date(2023, 12, 13), {"day": "2023-12-13 00:00:00"}), (date(2024, 1, 2), None)]
+    ("tomorrow", "filled"),
+    [(date(2023, 12, 13), "2023-12-13 00:00:00"), (date(2024, 1, 2), "2024-01-02 00:00:00")],
 )
-def test_the_same_word_for_another_day_is_not_the_earlier_day(
-    today: date, filled: dict[str, str] | None
-) -> None:
+def test_the_same_word_for_another_day_is_not_the_earlier_day(tomorrow: date, filled: str) -> None:
     goal = "Delete my first meeting tomorrow"
-    day = Slot(name="day", example="2023-12-13 00:00:00", said="tomorrow")
-    assert slot_values(pipeline(day, purpose=goal), goal, lambda _: today) == filled
+    told = (Way(how="day", spans=(0,)),)
+    day = Slot(name="day", example="2023-12-13 00:00:00", said="tomorrow", ways=told)
+    assert slot_values(pipeline(day, purpose=goal), goal, lambda _: tomorrow) == {"day": filled}
+
+
+def test_a_day_that_no_way_leads_to_is_not_taken_for_another_time() -> None:
+    goal = "Delete my first meeting tomorrow"
+    day = Slot(name="day", example="2023-12-15 00:00:00", said="tomorrow")
+    assert slot_values(pipeline(day, purpose=goal), goal, lambda _: date(2023, 12, 13)) is None
+
+
+def test_where_ways_disagree_or_are_of_another_goal_nothing_is_filled() -> None:
+    both = (Way(how="lower", spans=(0,)), Way(how="text", spans=(0,)))
+    who = Slot(name="who", example="olivia", said="olivia", ways=both)
+    goal = "Delete my first meeting with Fatima on December 20"
+    assert values(goal, who) is None
+    far = Slot(name="who", example="olivia", said="olivia", ways=(Way(how="lower", spans=(7,)),))
+    assert values(goal, far) is None
+    two = Slot(name="who", example="olivia", said="olivia", ways=(Way(how="lower", spans=(0, 1)),))
+    assert values(goal, two) is None
 
 
 def test_the_same_words_for_what_is_no_date_mean_the_same() -> None:
@@ -81,6 +105,6 @@ def test_a_word_of_the_template_stays_as_it_is() -> None:
 )
 def test_a_quoted_value_of_another_kind_may_need_another_call(quoted: str, fits: bool) -> None:
     before = "Change my first meeting to 'Standup'"
-    slot = Slot(name="new", example="Standup", said="Standup")
+    slot = Slot(name="new", example="Standup", said="Standup", ways=(Way(how="text", spans=(0,)),))
     found = values(f"Change my first meeting to '{quoted}'", slot, purpose=before)
     assert found == ({"new": quoted} if fits else None)

@@ -80,14 +80,22 @@ def _uncovered(pipeline: Pipeline) -> list[str]:
     """Return the values of the goal that stand in no slot, by their place in it."""
     goal = pipeline.purpose
     ranges: list[tuple[int, int]] = []
+    spans = masked(goal).spans
     for slot in pipeline.slots:
+        if slot.ways:  # All ways need the values that are worked in.
+            ranges += [
+                (span.start, span.end)
+                for place, span in enumerate(spans)
+                if all(place in way.spans for way in slot.ways)
+            ]
+            continue
         at = goal.casefold().find(slot.said.casefold())
         while at >= 0 and slot.said:
             ranges.append((at, at + len(slot.said)))
             at = goal.casefold().find(slot.said.casefold(), at + 1)
     return [
         span.text
-        for span in masked(goal).spans
+        for span in spans
         if not any(start <= span.start and span.end <= end for start, end in ranges)
     ]
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from plait.experience.derive import DateOf
 from plait.experience.origins import Argument, Origin, Source, offered, origin, parameter
 from plait.experience.pipeline import (
     END,
@@ -40,14 +41,41 @@ LONG = 20
 _PLAIN_FIELD = re.compile(r"[A-Za-z][\w/.-]{0,39}", re.ASCII)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Success:
+    """A goal that was reached, and how."""
+
+    goal: str
+    """As the user or the plan said it."""
+    steps: Sequence[Step]
+    """The whole trajectory."""
+    named: DateOf = lambda _: None
+    """Knows what day it was."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compiled:
+    """A pipeline and the steps that it makes again, in its order."""
+
+    pipeline: Pipeline
+    steps: Sequence[Step]
+
+
 def compiled(
     goal: str, steps: Sequence[Step], *, tools: Schemas, effects: Collection[str] = (), name: str = ""
 ) -> Pipeline | None:
-    """Return the pipeline of a leaf that succeeded.
+    """Return the pipeline of a leaf that succeeded; see `compile_success`."""
+    found = compile_success(Success(goal=goal, steps=steps), tools=tools, effects=effects, name=name)
+    return None if found is None else found.pipeline
+
+
+def compile_success(
+    success: Success, *, tools: Schemas, effects: Collection[str] = (), name: str = ""
+) -> Compiled | None:
+    """Build the pipeline of a leaf that succeeded.
 
     Args:
-        goal: Its goal, as the user or the plan said it.
-        steps: Its trajectory.
+        success: The leaf.
         tools: What the tools may be called with.
         effects: Tools that count as effects whatever the steps say.
         name: Of the pipeline; by default after its tools.
@@ -57,8 +85,9 @@ def compiled(
         an argument was cut, or where an effect was done only because something held: what made the agent do
         it stands in no call.
     """
-    wording = Wording(goal)
-    calls = calls_of(useful(steps, effects), wording)
+    wording = Wording(success.goal, success.named)
+    steps = useful(success.steps, effects)
+    calls = calls_of(steps, wording)
     if not calls:
         return None
     origins = [_origins(number, calls, wording, tools) for number in range(len(calls))]
@@ -69,7 +98,9 @@ def compiled(
         return None  # What there was nothing to do with, it does not show how to do.
     if any(_lost(calls, number, origins[number]) for number in kept):
         return None
-    return _Builder(calls=calls, origins=origins, kept=kept).pipeline(goal, name)
+    builder = _Builder(calls=calls, origins=origins, kept=kept, wording=wording)
+    made = [steps[member] for number in kept for member in calls[number].members]
+    return Compiled(pipeline=builder.pipeline(success.goal, name), steps=made)
 
 
 def _found_nothing(call: Call) -> bool:
@@ -167,6 +198,7 @@ class _Builder:
     calls: Sequence[Call]
     origins: Sequence[Mapping[str, Origin]]
     kept: Sequence[int]
+    wording: Wording
     names: dict[str, str] = field(default_factory=dict[str, str])
     """Of the nodes, by the numbers of their calls."""
     slots: list[Slot] = field(default_factory=list[Slot])
@@ -211,7 +243,8 @@ class _Builder:
             if (slot.said.casefold(), slot.example) == (said.text.casefold(), said.value):
                 return FromGoal(slot=slot.name)
         slot_name = distinct_name(identifier(name), [slot.name for slot in self.slots])
-        self.slots.append(Slot(name=slot_name, example=said.value, said=said.text))
+        ways = self.wording.ways(said.value)
+        self.slots.append(Slot(name=slot_name, example=said.value, said=said.text, ways=ways))
         return FromGoal(slot=slot_name)
 
     def _comments(self, number: int) -> list[str]:

@@ -83,8 +83,9 @@ def origin(argument: Argument, wording: Wording, sources: Sequence[Source]) -> O
         return result
     if choice:
         return _constant(argument)
-    said = None if is_identifier(argument.name) else wording.worked_out(text)
-    return said or _unknown(value)
+    if is_identifier(argument.name):
+        return _unknown(value)
+    return wording.worked_out(text) or wording.from_today(text) or _unknown(value)
 
 
 def columns(rows: Sequence[Mapping[str, str]], name: str) -> list[str]:

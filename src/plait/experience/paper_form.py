@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
 
 from plait.errors import UserError
+from plait.experience.derive import KNOWN_WAY, MOST_WAYS, Way
 from plait.experience.pipeline import (
     END,
     START,
@@ -51,7 +52,7 @@ def as_json(pipeline: Pipeline) -> JSONObject:
         "pipeline_purpose": pipeline.purpose,
         "nodes": [_node_as_json(node) for node in pipeline.nodes],
         "edges": [_edge_as_json(edge) for edge in pipeline.edges],
-        "slots": [{"name": slot.name, "example": slot.example, "said": slot.said} for slot in pipeline.slots],
+        "slots": [_slot_as_json(slot) for slot in pipeline.slots],
     }
 
 
@@ -101,6 +102,11 @@ def _node_as_json(node: Node) -> JSONObject:
         "effect": node.effect,
         **({"answer": node.answer} if node.answer else {}),
     }
+
+
+def _slot_as_json(slot: Slot) -> JSONObject:
+    ways = [{"how": way.how, "spans": list(way.spans)} for way in slot.ways]
+    return {"name": slot.name, "example": slot.example, "said": slot.said, "ways": ways}
 
 
 def _binding_as_json(binding: Binding) -> JSONObject:
@@ -216,8 +222,24 @@ def _condition(value: object, where: str) -> Condition:
 def _slot(value: object) -> Slot:
     fields = _object(value, "a slot")
     name = _text(fields, "name", "a slot")
-    example, said = (_text(fields, key, f"slot {shown(name)}", MOST_CONSTANT) for key in ("example", "said"))
-    return Slot(name=name, example=example, said=said)
+    where = f"slot {shown(name)}"
+    return Slot(
+        name=name,
+        example=_text(fields, "example", where, MOST_CONSTANT),
+        said=_text(fields, "said", where, MOST_CONSTANT, empty=True),
+        ways=tuple(_way(item, where) for item in _list(fields.get("ways", []), where, MOST_WAYS)),
+    )
+
+
+def _way(value: object, where: str) -> Way:
+    fields = _object(value, f"a way of {where}")
+    spans = _list(fields.get("spans"), f"spans of a way of {where}", MOST_SLOTS)
+    if not all(type(span) is int and span >= 0 for span in spans):
+        raise UserError(f"spans of a way of {where} must be numbers from 0")
+    how = _text(fields, "how", f"a way of {where}")
+    if not KNOWN_WAY.fullmatch(how):
+        raise UserError(f"{where}: how is {shown(how)}, which is no way that is known")
+    return Way(how=how, spans=tuple(cast("Sequence[int]", spans)))
 
 
 def _object(value: object, where: str) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from plait.experience.derive import Way
 from plait.journal import JSON
 
 START, END = "start", "end"
@@ -63,7 +64,11 @@ class Slot:
     """Its value, as it went into the call, when the pipeline was learned."""
     said: str
     """How the goal said it then: the example, but for case, where the value stands in the goal as it is; a
-    span of the goal such as `December 13` where the value was worked out from it."""
+    span of the goal such as `December 13` where the value was worked out from it; empty where what day it
+    was says it."""
+    ways: tuple[Way, ...] = ()
+    """All ways in which the value may have come about; none for words of the goal that are no value, and for
+    what must be understood."""
 
     @property
     def literal(self) -> bool:

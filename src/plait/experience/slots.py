@@ -6,14 +6,11 @@ pipeline came from or of how it is walked.
 """
 
 import re
-from collections.abc import Callable
-from datetime import date
+from collections.abc import Sequence
 
-from plait.experience.goals import aligned, masked
+from plait.experience.derive import DateOf, worked
+from plait.experience.goals import Span, aligned, masked
 from plait.experience.pipeline import Pipeline, Slot
-
-DateOf = Callable[[str], date | None]
-"""Works a date out from its words, such as `December 13`; None where it cannot."""
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"\d{1,2}:\d{2}")
@@ -27,35 +24,40 @@ def slot_values(pipeline: Pipeline, goal: str, date_of: DateOf) -> dict[str, str
         goal: The goal at hand.
         date_of: Knows what day it is.
     """
-    words = aligned(pipeline.purpose, goal)
-    if words is None or not _alike(pipeline.purpose, goal):
+    if aligned(pipeline.purpose, goal) is None or not _alike(pipeline.purpose, goal):
         return None
-    spans = [span.text for span in masked(pipeline.purpose).spans]
+    return values_in(pipeline, goal, date_of)
+
+
+def values_in(pipeline: Pipeline, goal: str, date_of: DateOf) -> dict[str, str] | None:
+    """Return a value for every slot from a goal with values of the same kinds in the same order."""
+    before, now = masked(pipeline.purpose).spans, masked(goal).spans
     values: dict[str, str] = {}
     for slot in pipeline.slots:
-        said = words.get(slot.said)
-        if said is None and not any(slot.said in span or span in slot.said for span in spans):
-            said = slot.said  # No value but a word of the template, which both goals share.
-        value = None if said is None else _value(slot, said, date_of)
+        value = _worked(slot, now, date_of) if slot.ways else _same(slot, before, now)
         if value is None:
             return None
         values[slot.name] = value
     return values
 
 
-def _value(slot: Slot, said: str, date_of: DateOf) -> str | None:
-    """Return what a slot holds where the goal says `said`; None where that must be understood."""
-    if slot.literal:
-        return said.lower() if slot.example.islower() else said
-    same = said.casefold() == slot.said.casefold()
-    if not _DATE.search(slot.example):
-        return slot.example if same else None
-    now = date_of(said)
-    # The same words may name another day than then: `tomorrow`.
-    before = now if same else date_of(slot.said)
-    if before is None or now is None or before.isoformat() not in slot.example:
+def _worked(slot: Slot, spans: Sequence[Span], date_of: DateOf) -> str | None:
+    """Return what all ways of a slot agree on."""
+    texts = [span.text for span in spans]
+    if any(place >= len(texts) for way in slot.ways for place in way.spans):
         return None
-    return slot.example.replace(before.isoformat(), now.isoformat())
+    found = {worked(way, [texts[place] for place in way.spans], slot.example, date_of) for way in slot.ways}
+    return found.pop() if len(found) == 1 else None
+
+
+def _same(slot: Slot, before: Sequence[Span], now: Sequence[Span]) -> str | None:
+    """Return the value of a slot that no way leads to: the one it had, where its words are the same."""
+    part_of = [
+        number for number, span in enumerate(before) if slot.said in span.text or span.text in slot.said
+    ]
+    same = all(before[number].text.casefold() == now[number].text.casefold() for number in part_of)
+    # The same words may name another day than then: `tomorrow`.
+    return slot.example if same and not _DATE.search(slot.example) else None
 
 
 def _alike(one: str, other: str) -> bool:

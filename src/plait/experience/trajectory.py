@@ -24,6 +24,8 @@ class Call:
     """Place of the first of its steps."""
     last: int
     """Place of the last."""
+    members: Sequence[int]
+    """The places of all of them."""
     rows: Sequence[Row]
     whole: bool
     each: Mapping[str, FromResult] = field(default_factory=dict[str, FromResult])
@@ -59,6 +61,7 @@ def calls_of(steps: Sequence[Step], wording: Wording) -> list[Call]:
                 step=step,
                 at=at,
                 last=members[-1],
+                members=members,
                 rows=[row for member in members for row in rows_of(steps[member].observation)],
                 whole=all(_is_whole(steps[member]) for member in members),
                 each=each,

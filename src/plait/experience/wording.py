@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
+from plait.experience.derive import DateOf, Way, ways
 from plait.experience.goals import Span, masked
 
 MOST_SAID = 200
@@ -42,15 +43,17 @@ class Said:
     """A value that the goal says."""
 
     text: str
-    """How the goal says it."""
+    """How the goal says it; empty where what day it was says it."""
     value: str
 
 
 class Wording:
     """The words of one goal."""
 
-    def __init__(self, goal: str) -> None:
+    def __init__(self, goal: str, named: DateOf = lambda _: None) -> None:
+        """Take a goal and what knows which day it was."""
         self.goal = goal
+        self._named = named
         without_values = masked(goal)
         self._spans = list(without_values.spans)
         self._template = _PERIOD.sub(" ", without_values.text)
@@ -96,6 +99,18 @@ class Wording:
         if _NUMBER.fullmatch(value):
             return self._over(value, [span for span in self._spans if _gives(span, float(value))])
         return None
+
+    def from_today(self, value: str) -> Said | None:
+        """Return a day that is told from today and by no word; of a time of day only where a day begins or
+        ends.
+        """
+        if _MOMENT.fullmatch(value) is None or not ways(value, (), self._named):
+            return None
+        return Said(text="", value=value)
+
+    def ways(self, value: str) -> tuple[Way, ...]:
+        """Return the ways in which a value may follow from the goal, or from what day it was."""
+        return ways(value, self._spans, self._named)
 
     def _is_part(self, start: int, end: int, *, number: bool) -> bool:
         """Whether a stretch is cut out of a value of another kind, as 13 of `December 13` is."""

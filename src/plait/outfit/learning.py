@@ -14,7 +14,7 @@ from typing import Any
 from plait.errors import LogError, UserError
 from plait.events import ExperienceStored, Noted, PipelineEnded, Record, RoundStarted, RunStarted
 from plait.experience.caution import why_not, with_answers
-from plait.experience.compile import compiled, tainted
+from plait.experience.compile import Success, compile_success, tainted
 from plait.experience.goals import asks_for_change, key_of
 from plait.experience.investigate import TOOLS, investigate
 from plait.experience.paper_form import as_json
@@ -24,6 +24,7 @@ from plait.experience.soundness import problems_of
 from plait.experience.tree import Goal
 from plait.experience.workflow import workflows
 from plait.journal import JSON, Journal, JSONObject
+from plait.reflection.dates import dates_by
 from plait.runtime.options import Options
 from plait.tools.tool import Tool
 
@@ -39,6 +40,8 @@ class Lesson:
     options: Options
     run_id: str
     tools: Sequence[Tool]
+    notes: str
+    """What the tools say of the day and of themselves."""
     succeeded: bool
     """Whether the run did, by its own account."""
 
@@ -126,7 +129,9 @@ def _pipeline(lesson: Lesson, root: Goal) -> Iterator[Experience]:
     steps = [step for leaf in leaves for step in leaf.steps]
     if any(_kept_from(leaf) for leaf in leaves):
         return
-    pipeline = compiled(root.text, steps, tools=lesson.parameters)
+    success = Success(goal=root.text, steps=steps, named=dates_by(lesson.notes))
+    compiled = compile_success(success, tools=lesson.parameters)
+    pipeline = compiled and compiled.pipeline
     if pipeline is None or problems_of(pipeline, lesson.parameters):
         return
     if why_not(pipeline, steps, lesson.parameters):

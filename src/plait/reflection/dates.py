@@ -5,7 +5,7 @@ tools; what day today is comes from the tools' notes, and where they do not say 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -71,6 +71,11 @@ def named_dates(text: str, notes: str) -> Mapping[str, date]:
     """Return the dates that `text` names, by their words; empty where `notes` do not say today's."""
     today = today_of(notes)
     return {} if today is None else dict(_found(unquoted(request_of(text)), today))
+
+
+def dates_by(notes: str) -> Callable[[str], date | None]:
+    """Return what works a date out from its words on the day that `notes` say it is."""
+    return lambda words: next(iter(named_dates(words, notes).values()), None)
 
 
 def named_shift(text: str) -> Shift | None:

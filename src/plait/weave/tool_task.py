@@ -3,15 +3,13 @@
 Knows nothing of teams.
 """
 
-from datetime import date
-
 from plait.agents.agent import Agent
 from plait.errors import UserError
 from plait.experience.investigate import TOOLS
 from plait.experience.recall import Recollection
 from plait.journal import Journal
 from plait.reflection.crew import Crew
-from plait.reflection.dates import named_dates
+from plait.reflection.dates import dates_by
 from plait.reflection.rounds import Progress, solve_in_rounds
 from plait.reflection.tool_agent import DONE
 from plait.reflection.wording import Wording
@@ -83,16 +81,12 @@ def _guide(workshop: Workshop) -> ExperienceGuide | None:
     """Return what knows the ways that earlier runs went, or None."""
     if workshop.memory is None:
         return None
-
-    def date_of(words: str) -> date | None:
-        return next(iter(named_dates(words, workshop.notes).values()), None)
-
     recollection = Recollection(
         memory=workshop.memory,
         name=workshop.memory_name,
         domain=TOOLS,
         tools={tool.name: tool for tool in workshop.tools},
-        date_of=date_of,
+        date_of=dates_by(workshop.notes),
     )
     return ExperienceGuide(recollection=recollection)
 
