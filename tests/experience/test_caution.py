@@ -20,7 +20,7 @@ DONE = delete("00000256")
 def reason(goal: str, *steps: Step) -> str | None:
     """Return why what was learned may not run; None where nothing is learned at all."""
     pipeline = compiled(goal, steps, tools=SCHEMAS)
-    return None if pipeline is None else why_not(pipeline, steps, SCHEMAS)
+    return None if pipeline is None else why_not(pipeline, steps, SCHEMAS, {"calendar.search_events": 5})
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,26 @@ def deleted(id: str, *, ok: bool = True) -> Step:
 
 
 def walk(pipeline: Pipeline, *steps: Step) -> Move:
-    return Walk(pipeline=pipeline, values={"who": "bob"}, parameters=PARAMETERS).next(steps)
+    whole = Walk(pipeline=pipeline, values={"who": "bob"}, parameters=PARAMETERS, limits={"find": 0})
+    return whole.next(steps)
+
+
+@pytest.mark.parametrize(
+    ("limits", "goes_on"), [({}, False), ({"find": 3}, False), ({"find": 4}, True), ({"find": 0}, True)]
+)
+@pytest.mark.parametrize("row", ["each", "last"])
+def test_rows_that_may_not_be_all_are_not_taken_for_all(
+    row: Row, limits: Mapping[str, int], goes_on: bool
+) -> None:
+    pipeline = linear(finding(), deleting(row))
+    some = Walk(pipeline=pipeline, values={"who": "bob"}, parameters=PARAMETERS, limits=limits)
+    assert isinstance(some.next([found("1", "2", "3")]), NextCall if goes_on else Left)
+
+
+def test_calls_that_are_none_of_its_own_are_not_taken_for_its_end() -> None:
+    pipeline = linear(finding(), deleting("only"))
+    steps = [found("7"), deleted("7"), deleted("8")]
+    assert walk(pipeline, *steps) == Left(reason="other calls were made after it")
 
 
 def test_calls_are_made_in_order_and_then_it_is_finished() -> None:

@@ -23,25 +23,32 @@ FILTERS = words("""
     not other either or instead already still than least most next upcoming future past soonest earliest
     latest last previous recent all every each both rest remaining""")
 """Words by which a goal chooses among things; that choice was an agent's, and stands in no call."""
+NO_LIMITS: Mapping[str, int] = {}
 SURE_ROWS = ("only", "first")
 """Rows that a result shows also where its tool returns no more than so many."""
 
 
-def why_not(pipeline: Pipeline, steps: Sequence[Step], parameters: Mapping[str, Mapping[str, Any]]) -> str:
+def why_not(
+    pipeline: Pipeline,
+    steps: Sequence[Step],
+    parameters: Mapping[str, Mapping[str, Any]],
+    limits: Mapping[str, int] = NO_LIMITS,
+) -> str:
     """Return why a pipeline learned from `steps` must not run by itself; empty where it may.
 
     Args:
         pipeline: Of the whole trajectory.
         steps: The trajectory.
         parameters: JSON schema of each tool's parameters.
+        limits: Rows that a tool's result has at most, where that is known.
     """
     made = needed(steps)
     values = {slot.name: slot.example for slot in pipeline.slots}
-    walk = Walk(pipeline=pipeline, values=values, parameters=parameters)
+    walk = Walk(pipeline=pipeline, values=values, parameters=parameters, limits=limits)
     if not isinstance(walk.next(made), Finished):
         return "it does not make the calls that it was learned from"
-    if uncovered := _uncovered(pipeline):
-        return f"{uncovered[0]!r} goes into no call"
+    if missing := uncovered(pipeline):
+        return f"{missing[0]!r} goes into no call"
     if any(node.effect for node in pipeline.calls):
         return _doubt_of_effect(pipeline, made)
     return ""
@@ -76,7 +83,7 @@ def with_answers(pipeline: Pipeline, steps: Sequence[Step]) -> Pipeline:
     return replace(pipeline, nodes=nodes)
 
 
-def _uncovered(pipeline: Pipeline) -> list[str]:
+def uncovered(pipeline: Pipeline) -> list[str]:
     """Return the values of the goal that stand in no slot, by their place in it."""
     goal = pipeline.purpose
     ranges: list[tuple[int, int]] = []

@@ -65,10 +65,12 @@ class Walk:
     """What the goal says in each slot."""
     parameters: Mapping[str, Mapping[str, Any]]
     """JSON schema of each tool's parameters."""
+    limits: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Rows that the result of a tool has at most, where that is known; 0: it is always all there is."""
 
     def next(self, steps: Sequence[Step]) -> Move:
         """Return the next call after `steps`, all of which are calls of this walk, in order."""
-        place = _Place(steps=steps)
+        place = _Place(steps=steps, limits=self.limits)
         try:
             while place.node != END:
                 if (call := self._call_at(place)) is not None:
@@ -76,7 +78,7 @@ class Walk:
                 place.node = self._after(place)
         except _LeaveError as reason:
             return Left(reason=str(reason))
-        return Finished()
+        return Finished() if place.taken == len(steps) else Left(reason="other calls were made after it")
 
     def _call_at(self, place: "_Place") -> NextCall | None:
         """Return the first call of the node that was not made yet; None where all are made."""
@@ -150,6 +152,7 @@ class _Place:
     """How far a walk is."""
 
     steps: Sequence[Step]
+    limits: Mapping[str, int]
     node: str = START
     taken: int = 0
     """Steps that belong to the nodes so far."""
@@ -172,12 +175,18 @@ class _Place:
         if binding.row == "only" and len(rows) > 1:
             raise _LeaveError(f"{binding.node} found {len(rows)} rows where there was one")
         if binding.row == "each":
+            if not self.has_all(binding.node):
+                raise _LeaveError(f"{binding.node} may have found more than it returned")
             return rows[number]
         row = last_of(rows) if binding.row == "last" else first_of(rows)
-        # Where the earliest is not at the top, the tool may have returned the newest few only.
-        if not row or (binding.row == "first" and row != rows[0]):
+        # What is not at the top is the first or last of all only where all were returned.
+        if not row or (row != rows[0] and not self.has_all(binding.node)):
             raise _LeaveError(f"which row of {binding.node} is the {binding.row} is not clear")
         return row
+
+    def has_all(self, node: str) -> bool:
+        """Whether the results of a node are all that there was to find."""
+        return all(is_all(step.tool, len(rows_of(step.observation)), self.limits) for step in self.made[node])
 
     def holds(self, condition: Condition) -> bool:
         """Whether a comparison on an earlier result holds."""
@@ -188,6 +197,11 @@ class _Place:
             raise _LeaveError(f"{condition.node} has no one {condition.field!r} to compare")
         equal = rows[0][condition.field].casefold() == str(condition.value).casefold()
         return equal == (condition.comparison == "=")
+
+
+def is_all(tool: str, rows: int, limits: Mapping[str, int]) -> bool:
+    """Whether a result of so many rows is all that there was to find, as far as the tool says."""
+    return tool in limits and (limits[tool] == 0 or rows < limits[tool])
 
 
 def _cell(row: Mapping[str, str], binding: FromResult) -> str:

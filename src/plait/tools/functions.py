@@ -40,6 +40,7 @@ class ToolTag:
     name: str | None = None
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
     observation_characters: int = DEFAULT_OBSERVATION_CHARACTERS
+    most_rows: int | None = None
 
 
 @overload
@@ -51,6 +52,7 @@ def tool(
     name: str | None = None,
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
     observation_characters: int = DEFAULT_OBSERVATION_CHARACTERS,
+    most_rows: int | None = None,
 ) -> Callable[[Function], Function]: ...
 def tool(
     function: Function | None = None,
@@ -60,6 +62,7 @@ def tool(
     name: str | None = None,
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
     observation_characters: int = DEFAULT_OBSERVATION_CHARACTERS,
+    most_rows: int | None = None,
 ) -> Function | Callable[[Function], Function]:
     """Tag a function as a tool, bare or with options; the function itself stays as it is.
 
@@ -69,6 +72,8 @@ def tool(
         name: Name the model sees; the function's own by default.
         timeout_seconds: After this long the call counts as failed.
         observation_characters: Longer results are cut.
+        most_rows: Rows that a result has at most, 0 where it is always all there is. Only where this is
+            said is "all of them" learned as a routine (see `docs/concepts/experience.md`).
 
     Raises:
         UserError: an option is out of range.
@@ -77,11 +82,14 @@ def tool(
         raise UserError(f"@tool(effect={effect!r}): the effect is 'reads' or 'changes'")
     if timeout_seconds <= 0 or observation_characters <= 0:
         raise UserError("@tool: timeout_seconds and observation_characters must be above 0")
+    if most_rows is not None and most_rows < 0:
+        raise UserError("@tool: most_rows must be 0 or above")
     tag = ToolTag(
         effect=effect,
         name=name,
         timeout_seconds=timeout_seconds,
         observation_characters=observation_characters,
+        most_rows=most_rows,
     )
 
     def mark(marked: Function) -> Function:
@@ -137,6 +145,7 @@ def from_function(function: Callable[..., Any], *, source: str, name: str | None
         source=source,
         timeout_seconds=tag.timeout_seconds,
         observation_characters=tag.observation_characters,
+        most_rows=tag.most_rows,
     )
 
 

@@ -37,3 +37,6 @@ class Tool:
     """Where it comes from, as the user named it."""
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
     observation_characters: int = DEFAULT_OBSERVATION_CHARACTERS
+    most_rows: int | None = None
+    """Rows that a result has at most, so that one with as many may not be all; 0: it is always all; None:
+    not known."""

@@ -100,6 +100,7 @@ TOOLS = (
         description="Find calendar events (meetings), earliest first, at most 5;"
         " narrow the times to see later ones.",
         function=search_events,
+        most_rows=SEARCH_LIMIT,
         parameters={
             "query": text("part of the event name or of the participant's address"),
             "time_min": text('earliest start, "YYYY-MM-DD HH:MM:SS"'),

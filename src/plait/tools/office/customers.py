@@ -132,6 +132,7 @@ TOOLS = (
         name="customer_relationship_manager.search_customers",
         description="Find customers, at most 5; give at least one parameter.",
         function=search_customers,
+        most_rows=SEARCH_LIMIT,
         parameters={
             "customer_name": text("part of the name"),
             "customer_email": text("part of the customer's address"),

@@ -38,6 +38,7 @@ class Declaration:
     required: Sequence[str] = ()
     effect: Effect = "reads"
     observation_characters: int = DEFAULT_OBSERVATION_CHARACTERS
+    most_rows: int | None = None
 
     def call(self, office: Office, arguments: Mapping[str, Any]) -> Answer:
         """Run the tool.
@@ -90,6 +91,7 @@ class Declaration:
             run=run,
             source=SOURCE,
             observation_characters=self.observation_characters,
+            most_rows=self.most_rows,
         )
 
 

@@ -19,6 +19,7 @@ TOOLS = (
         name="company_directory.find_email_address",
         description="Find the e-mail address of a colleague.",
         function=find_email_address,
+        most_rows=0,
         parameters={"name": text("first or last name")},
         required=("name",),
     ),

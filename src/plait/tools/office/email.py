@@ -113,6 +113,7 @@ TOOLS = (
         name="email.search_emails",
         description="Find e-mails, newest first, at most 5.",
         function=search_emails,
+        most_rows=SEARCH_LIMIT,
         parameters={
             "query": text("words that must all occur in subject, body or the other person's address"),
             "date_min": text('first day, "YYYY-MM-DD"'),

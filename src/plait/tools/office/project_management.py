@@ -130,6 +130,7 @@ TOOLS = (
         name="project_management.search_tasks",
         description="Find all project tasks that match; give at least one parameter.",
         function=search_tasks,
+        most_rows=0,
         parameters={
             "task_name": text("part of the name"),
             "assigned_to_email": text("part of the assignee's address"),
