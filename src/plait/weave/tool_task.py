@@ -17,6 +17,7 @@ from plait.reflection.tool_agent import DONE
 from plait.reflection.wording import Wording
 from plait.task import Status, Task
 from plait.weave.guide import ExperienceGuide
+from plait.weave.references import references_of_tools
 from plait.weave.workshop import Outcome, Workshop
 
 
@@ -94,7 +95,11 @@ def _guide(workshop: Workshop) -> ExperienceGuide | None:
         tools={tool.name: tool for tool in workshop.tools},
         date_of=date_of,
     )
-    return ExperienceGuide(recollection=recollection)
+    return ExperienceGuide(
+        recollection=recollection,
+        references=references_of_tools(workshop),
+        walks=workshop.recalls.execution,
+    )
 
 
 def _why(progress: Progress) -> str:
