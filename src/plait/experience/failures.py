@@ -20,6 +20,8 @@ MOST_LESSONS = 8
 """Of one run."""
 MOST_TRIES = 400
 """Of one run; with more it went in circles, and the first say enough."""
+VAGUE: Sequence[Value] = ("a name", "a word", "words")
+"""Kinds of values between which the line is too thin to follow."""
 FAILED_OFTEN = 2
 """Calls of a tool without one that worked, in a subtask that failed."""
 
@@ -119,20 +121,23 @@ def _difference(task: str, tries: Sequence[_Try], wrong: int, right: int) -> Les
         changed = [name for name in changed if name in before and _made_up(task, before[name], tries[:wrong])]
     arguments = [_argument(task, name, before[name], tries[:wrong]) for name in changed if name in before]
     instead = [_argument(task, name, after[name], tries[:right]) for name in changed if name in after]
-    # A value of the same kind and from nowhere may have been right for another thing only.
-    told = [each for each in instead if each.source or each.value not in _values(arguments, each.name)]
-    dropped = [each for each in arguments if each.name not in after]
-    if not (told or dropped) or (failed.outcome == "refused" and not all(each.source for each in told)):
+    if not changed or max(len(arguments), len(instead)) > MOST_PARAMETERS:
         return None
-    named = {each.name for each in (*told, *dropped)}
-    arguments = [each for each in arguments if each.name in named]
-    if max(len(arguments), len(told)) > MOST_PARAMETERS:
+    if not all(_tells(each, arguments, failed.outcome) for each in instead):
         return None
-    return Lesson(tool=failed.tool, failure=failed.outcome, arguments=arguments, worked=told)
+    return Lesson(tool=failed.tool, failure=failed.outcome, arguments=arguments, worked=instead)
 
 
-def _values(arguments: Sequence[Argument], name: str) -> list[str]:
-    return [each.value for each in arguments if each.name == name]
+def _tells(worked: Argument, arguments: Sequence[Argument], failure: Failure) -> bool:
+    """Whether an argument says without its value what was better about it.
+
+    A value of the same kind and from nowhere may have been right for another thing only.
+    """
+    if worked.source or failure == "refused":
+        return bool(worked.source)
+    return worked.value not in VAGUE and (worked.name, worked.value) not in (
+        (each.name, each.value) for each in arguments
+    )
 
 
 def _hopeless(task: str, tries: Sequence[_Try]) -> Iterator[Lesson]:

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from plait.agents.gate import CUT, NO_USABLE_REPLY
 from plait.errors import UserError
 from plait.events import Gated, Record, TeamDropped
-from plait.experience.reference_text import with_values
+from plait.experience.reference_text import with_values, within
 from plait.experience.workflow import Workflow, WorkflowStep
 from plait.journal import JSON, JSONObject
 
@@ -81,13 +81,9 @@ def reference(workflow: Workflow, most: int) -> str:
         workflow: Of an earlier run.
         most: Characters at most; phases that have no room are left out from the end.
     """
-    lines = [with_values(workflow.goal, {}, 2 * LINE_CHARACTERS)]
-    for step in workflow.steps:
-        line = f"- {with_values(step.goal, {}, 2 * LINE_CHARACTERS)}"
-        if sum(map(len, lines)) + len(lines) + len(line) > most:
-            break
-        lines.append(line)
-    return "\n".join(lines) if len(lines) > 1 else ""
+    head = with_values(workflow.goal, {}, 2 * LINE_CHARACTERS)
+    phases = [f"- {with_values(step.goal, {}, 2 * LINE_CHARACTERS)}" for step in workflow.steps]
+    return within([head, *phases], most)
 
 
 @dataclass(frozen=True, kw_only=True)

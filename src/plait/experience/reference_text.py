@@ -11,15 +11,16 @@ from plait.experience.goals import aligned, masked
 from plait.experience.workflow import Workflow, WorkflowStep
 
 GOAL_CHARACTERS = 90
-STEP_CHARACTERS = 90
-"""Of the words of a step; its tools come on top."""
-TOOLS_OF_STEP = 4
+"""Of the words of a goal or a step; a step's tools come on top."""
+TOOLS_CHARACTERS = 100
 STEPS = 6
 _BREAKS = re.compile(r"[<>\s]+")
 
 
 def workflow_text(workflow: Workflow, goal: str, most: int) -> str:
-    """Return a workflow as a reference for `goal`: its goal, then its steps with their tools, a line each.
+    """Return a workflow as a reference for `goal`: its goal, then `1. step => tools`, a line each.
+
+    Where the only step is the goal itself it is said once.
 
     Args:
         workflow: Of another task.
@@ -28,14 +29,22 @@ def workflow_text(workflow: Workflow, goal: str, most: int) -> str:
             one the text is empty.
     """
     values = aligned(workflow.goal, goal) or {}
-    lines = [with_values(workflow.goal, values, GOAL_CHARACTERS)]
-    steps = workflow.steps[:STEPS]
-    for number, step in enumerate(steps, 1):
-        line = _step_line(number, step, workflow.goal, values)
-        if sum(map(len, lines)) + len(lines) + len(line) > most:
+    head = with_values(workflow.goal, values, GOAL_CHARACTERS)
+    steps = [_step_line(number, step, values) for number, step in enumerate(workflow.steps[:STEPS], 1)]
+    if len(steps) == 1 and steps[0].startswith(f"1. {head}"):
+        return steps[0] if len(steps[0]) <= most else ""
+    return within([head, *steps], most)
+
+
+def within(lines: Sequence[str], most: int) -> str:
+    """Return a heading and as many of the lines below it as have room; empty without room for one."""
+    kept, length = list[str](), 0
+    for line in lines:
+        length += len(line) + 1
+        if length > most + 1:
             break
-        lines.append(line)
-    return "\n".join(lines) if len(lines) > 1 else ""
+        kept.append(line)
+    return "\n".join(kept) if len(kept) > 1 else ""
 
 
 def with_values(text: str, values: Mapping[str, str], most: int) -> str:
@@ -60,14 +69,12 @@ def _plain(text: str) -> str:
     return _BREAKS.sub(" ", text)
 
 
-def _step_line(number: int, step: WorkflowStep, goal: str, values: Mapping[str, str]) -> str:
-    tools = ", ".join(_shown(step.tools))
-    if step.goal.strip().casefold() == goal.strip().casefold() and tools:
-        return f"{number}. {tools}"  # The step is the whole goal, which was said above.
-    said = with_values(step.goal, values, STEP_CHARACTERS)
-    return f"{number}. {said} ({tools})" if tools else f"{number}. {said}"
-
-
-def _shown(tools: Sequence[str]) -> list[str]:
-    more = ["..."] if len(tools) > TOOLS_OF_STEP else []
-    return [*tools[:TOOLS_OF_STEP], *more]
+def _step_line(number: int, step: WorkflowStep, values: Mapping[str, str]) -> str:
+    said, tools = with_values(step.goal, values, GOAL_CHARACTERS), ""
+    for tool in step.tools:
+        longer = f"{tools}, {tool}" if tools else f" => {tool}"
+        if len(longer) > TOOLS_CHARACTERS:
+            tools += ", ..."
+            break
+        tools = longer
+    return f"{number}. {said}{tools}"

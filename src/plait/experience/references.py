@@ -5,7 +5,6 @@ without a language model, and in a memory that holds nothing of use also without
 prompts' forms: it gives texts and says which records they are.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
@@ -34,6 +33,7 @@ NEAREST = 12
 EMBEDDED_AT_ONCE = 64
 """Records whose keys one search embeds at most; the others wait for the next."""
 UNREADABLE = "nothing is recalled"
+STEP = "similar"
 
 
 class Embeds(Protocol):
@@ -95,43 +95,52 @@ class References:
     _silent: bool = field(default=False, init=False)
     """Whether it was said already that nothing can be recalled."""
 
-    async def find(self, journal: Journal, goal: str) -> Found:
-        """Return what is shown for a goal; it is a step on record, at a place of this goal's own.
+    async def find(self, journal: Journal, goal: str, *, workflows: bool = True) -> Found:
+        """Return what is shown for a goal; it is a step on record.
 
         A memory or an embedder that cannot be had costs the run nothing but what it might have recalled.
+
+        Args:
+            journal: A place of this goal's own.
+            goal: What is to be reached.
+            workflows: Whether workflows are looked for, and not lessons alone.
         """
-        if not self.settings.planning:
+        kinds: list[ExperienceKind] = [
+            *(["workflow"] if workflows else []),
+            *(["lesson"] if self.settings.lessons else []),
+        ]
+        if not self.settings.planning or not kinds:
             return Found()
 
         async def search(_: JSONObject) -> JSON:
             try:
-                return await self._search(goal)
+                return await self._search(goal, kinds)
             except (LogError, UserError, ModelError) as error:
                 if not self._silent:
                     self._silent = True
                     journal.emit(Noted(text=f"{UNREADABLE}: {error.message}"))
                 return {"workflows": [], "lessons": []}
 
-        place = hashlib.blake2b(goal.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
         args: JSONObject = {"goal": goal, "memory": self.name}
-        found = cast("Mapping[str, Any]", await journal.call(f"advice/{place}", search, args))
-        workflows = [Recalled(**each) for each in found["workflows"]]
-        lessons = [Recalled(**each) for each in found["lessons"]]
-        for each in workflows:
+        result = cast("Mapping[str, Any]", await journal.call(STEP, search, args))
+        found = Found(
+            workflows=tuple(Recalled(**each) for each in result["workflows"]),
+            lessons=tuple(Recalled(**each) for each in result["lessons"]),
+        )
+        for each in found.workflows:
             journal.emit(WorkflowRecalled(experience=each.id, goal=each.goal, alike=each.alike))
-        for each in lessons:
+        for each in found.lessons:
             journal.emit(LessonRecalled(experience=each.id, text=each.text))
-        return Found(workflows=workflows, lessons=lessons)
+        return found
 
-    async def _search(self, goal: str) -> dict[str, JSON]:
-        kinds: list[ExperienceKind] = ["workflow", *(["lesson"] if self.settings.lessons else [])]
+    async def _search(self, goal: str, kinds: Sequence[ExperienceKind]) -> dict[str, JSON]:
         alike = {kind: await self._equal(kind, goal) for kind in kinds}
         missing: list[ExperienceKind] = [kind for kind in kinds if not alike[kind] and await self._any(kind)]
         if missing and self.embedder is not None:
             [vector] = await self.embedder.embed([key_of(goal)])
             for kind in missing:
                 alike[kind] = await self._near(kind, goal, vector, self.embedder)
-        workflows = _few(self._read_workflows(alike["workflow"], goal), WORKFLOWS, self.characters)
+        workflows = _few(self._read_workflows(alike.get("workflow", []), goal), WORKFLOWS, self.characters)
         left = self.characters - sum(len(each["text"]) for each in workflows)
         lessons = _few(self._read_lessons(alike.get("lesson", [])), LESSONS, left)
         return {"workflows": workflows, "lessons": lessons}
