@@ -22,8 +22,9 @@ from plait.outfit.domains import Means, making_of
 from plait.outfit.embedding import CountedEmbedder
 from plait.outfit.folder import artifacts, own_folder, refill_of, run_folder, standing
 from plait.outfit.hands import Hands
-from plait.outfit.learning import Lesson, learn
+from plait.outfit.learning import learn
 from plait.outfit.modules import import_modules
+from plait.outfit.teaching import Work
 from plait.outfit.tools import pinned
 from plait.outfit.workshop import read_task, workshop_of
 from plait.runtime.experience_store import ExperienceStore
@@ -117,15 +118,20 @@ async def _learned(log: RunLog, journal: RunJournal, workshop: Workshop, outcome
         return
     await journal.flush()
     records = await asyncio.to_thread(log.records, journal.run_id)
-    lesson = Lesson(
-        memory=workshop.memory,
+    making = workshop.making
+    best = making.best if making is not None else None
+    work = Work(
+        task=journal.task,
         options=Options.from_json(journal.options),
         run_id=journal.run_id,
         tools=workshop.tools,
         notes=workshop.notes,
         succeeded=outcome.status == "succeeded",
+        domain=making.domain if making is not None else None,
+        products=outcome.products,
+        share=outcome.score / best if best and outcome.score is not None else None,
     )
-    await learn(journal, lesson, records)
+    await learn(journal, workshop.memory, work, records, log.records)
 
 
 async def _workshop(

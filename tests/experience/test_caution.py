@@ -62,7 +62,7 @@ def test_what_the_goal_says_whole_may_run(goal: str, steps: list[Step]) -> None:
         (
             FIRST,
             [search("\n".join([HEAD, *reversed(EVENTS.splitlines()[1:])]), **DAY), DONE],
-            "does not make",
+            "is not sure",
         ),
         # A read that feeds no call was looked at to judge something.
         (

@@ -16,6 +16,8 @@ from plait.journal import Journal
 from plait.models.protocol import Reply, Request
 
 Output = TypeVar("Output")
+CUT = "the reply was cut at"
+NO_USABLE_REPLY = "no usable reply"
 CIRCLED = "the reply said the same over and over: say each thing once, and end"
 Verdict: TypeAlias = Literal["passed", "revised", "forced", "closed", "failed"]
 
@@ -122,7 +124,9 @@ async def through_gate(journal: Journal, role: Role[Output]) -> Passed[Output]:
         verdict = _verdict(role.gate, judged, stuck or attempt == last, best)
         _emit(journal, role, attempt, judged, refusal, verdict)
         if verdict == "failed":
-            raise ReplyError(f"no usable reply of the {role.agent.role} agent in {attempt} tries: {refusal}")
+            raise ReplyError(
+                f"{NO_USABLE_REPLY} of the {role.agent.role} agent in {attempt} tries: {refusal}"
+            )
         if verdict != "revised":
             assert best is not None
             chosen = judged if verdict == "passed" and judged is not None else best
@@ -135,7 +139,7 @@ async def through_gate(journal: Journal, role: Role[Output]) -> Passed[Output]:
 async def _read(role: Role[Output], reply: Reply) -> tuple[Judged[Output] | None, str]:
     """Return what could be read, or None and why not."""
     if reply.finish == "length":
-        return None, f"the reply was cut at {reply.usage.output_tokens} tokens: be much shorter"
+        return None, f"{CUT} {reply.usage.output_tokens} tokens: be much shorter"
     circled = reply.finish == "repetition"
     if circled and not role.salvages:
         return None, CIRCLED

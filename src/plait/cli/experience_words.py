@@ -3,12 +3,25 @@
 Knows nothing of terminals or databases.
 """
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from plait.cli.words import count_text
-from plait.events import ExperienceStored, PipelineEnded, PipelineRecalled
+from plait.events import (
+    ExperienceStored,
+    LessonRecalled,
+    PipelineEnded,
+    PipelineRecalled,
+    WorkflowRecalled,
+)
 
-ExperienceEvent: TypeAlias = PipelineRecalled | PipelineEnded | ExperienceStored
+ExperienceEvent: TypeAlias = (
+    PipelineRecalled | PipelineEnded | WorkflowRecalled | LessonRecalled | ExperienceStored
+)
+NOT_IN_USE: Mapping[str, str] = {
+    "provisional": ", not used before a run succeeds with it",
+    "quarantined": ", not used before you approve it",
+}
 
 
 def experience_line(event: ExperienceEvent) -> str:
@@ -22,7 +35,11 @@ def experience_line(event: ExperienceEvent) -> str:
             return f"pipeline {event.experience} did it in {_calls(event.calls)}, without a model"
         case ExperienceStored():
             verb = "learned again" if event.again else "learned"
-            return f"{verb}: {event.of} {event.experience}"
+            return f"{verb}: {event.of} {event.experience}{NOT_IN_USE.get(event.status, '')}"
+        case WorkflowRecalled():
+            return f"recalled workflow {event.experience} of {event.goal!r} as a reference"
+        case LessonRecalled():
+            return f"recalled lesson {event.experience}: {event.text}"
 
 
 def _calls(number: int) -> str:

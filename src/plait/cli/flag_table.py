@@ -218,6 +218,8 @@ SWITCH_WORDS: Mapping[str, str] = {
     "role": "the role of the agent that merges",
     "elitism": "refusing a merge that is worse than its best input",
     "experience": "recalling and storing experience",
+    "planning-experience": "workflows as references and lessons as warnings; it still learns",
+    "execution-experience": "doing again without a model what worked; it still learns",
 }
 """What a switch is about, where its name does not say it."""
 

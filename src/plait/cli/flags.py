@@ -23,8 +23,7 @@ from plait.cli.flag_table import (
     Flag,
 )
 from plait.errors import UserError
-from plait.runtime.options import EXPERIENCE as EXPERIENCE_SWITCH
-from plait.runtime.options import SWITCHES, Options, schema_of_answer
+from plait.runtime.options import EXPERIENCE_SWITCHES, SWITCHES, Options, schema_of_answer
 from plait.runtime.percentiles import THRESHOLDS, read_threshold
 from plait.runtime.team_options import GENERATION_DEFAULTS
 
@@ -136,7 +135,7 @@ def _items(flag: Flag, text: str) -> Sequence[Any]:
 
 def _switch(name: str, both_ways: bool) -> inspect.Parameter:
     what = SWITCH_WORDS.get(name, name.replace("-", " "))
-    panel = EXPERIENCE if name == EXPERIENCE_SWITCH else TEAMS if name in TEAM_SWITCH_NAMES else REFLECTION
+    panel = EXPERIENCE if name in EXPERIENCE_SWITCHES else TEAMS if name in TEAM_SWITCH_NAMES else REFLECTION
     flag = f"--{name}/--no-{name}" if both_ways else f"--no-{name}"
     text = f"Switch {'on or ' if both_ways else ''}off: {what}."
     option: Any = typer.Option(flag, help=text, show_default=False, rich_help_panel=panel)

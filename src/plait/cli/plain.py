@@ -23,6 +23,7 @@ from plait.events import (
     Event,
     ExperienceStored,
     Gated,
+    LessonRecalled,
     LoopBroken,
     MemoryCleared,
     MemoryWritten,
@@ -42,6 +43,7 @@ from plait.events import (
     StepRecorded,
     SubtaskFinished,
     SubtaskStarted,
+    WorkflowRecalled,
 )
 from plait.models.callform import format_call
 
@@ -190,7 +192,9 @@ def _noted(event: Event) -> str:
             return "asked with other arguments than on record, and done anew"
         case DecisionMade():
             return f"decided: {event.decision} for {event.at}"
-        case PipelineRecalled() | PipelineEnded() | ExperienceStored():
+        case (
+            PipelineRecalled() | PipelineEnded() | WorkflowRecalled() | LessonRecalled() | ExperienceStored()
+        ):
             return experience_line(event)
         case Noted():
             return event.text

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from plait.events.data import SCHEMA_VERSION, Data
-from plait.events.experience import ExperienceStored, PipelineEnded, PipelineRecalled
+from plait.events.experience import (
+    ExperienceStored,
+    LessonRecalled,
+    PipelineEnded,
+    PipelineRecalled,
+    WorkflowRecalled,
+)
 from plait.events.meetings import (
     GroupsFormed,
     MeetingFinished,
@@ -70,6 +76,7 @@ __all__ = [
     "Gated",
     "GroupsFormed",
     "Instructed",
+    "LessonRecalled",
     "LoopBroken",
     "MeetingFinished",
     "MeetingStarted",
@@ -101,6 +108,7 @@ __all__ = [
     "TeamFinished",
     "TeamStarted",
     "TextsEmbedded",
+    "WorkflowRecalled",
 ]
 
 Event: TypeAlias = (
@@ -142,6 +150,8 @@ Event: TypeAlias = (
     | PipelineRecalled
     | PipelineEnded
     | ExperienceStored
+    | WorkflowRecalled
+    | LessonRecalled
     | Noted
 )
 

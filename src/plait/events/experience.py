@@ -36,12 +36,37 @@ class PipelineEnded:
 
 @dataclass(frozen=True, kw_only=True)
 class ExperienceStored:
-    """A run's workflow or pipeline was stored (ICE, section 3, Consolidate)."""
+    """A run's workflow, pipeline or lesson was stored (ICE, section 3, Consolidate)."""
 
     kind: Literal["experience_stored"] = "experience_stored"
     experience: str
     """Id of the record."""
-    of: Literal["workflow", "pipeline"]
+    of: Literal["workflow", "pipeline", "lesson"]
     goal: str
     again: bool
     """Whether it took the place of one that was learned before."""
+    status: str = "active"
+    """What it may be used for: provisional where the run failed, quarantined where it waits for approval."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkflowRecalled:
+    """The workflow of a similar goal is a reference at this place (ICE, section 3.1, Plan-Exploit)."""
+
+    kind: Literal["workflow_recalled"] = "workflow_recalled"
+    experience: str
+    """Id of its record."""
+    goal: str
+    """That it was learned from."""
+    alike: float
+    """Cosine of the two goals without their values, 1 for equal ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LessonRecalled:
+    """A warning from an earlier failure is shown at this place."""
+
+    kind: Literal["lesson_recalled"] = "lesson_recalled"
+    experience: str
+    """Id of its record."""
+    text: str

@@ -71,12 +71,20 @@ def needed(steps: Sequence[Step]) -> list[Step]:
     return kept
 
 
-def with_answers(pipeline: Pipeline, steps: Sequence[Step]) -> Pipeline:
-    """Return a pipeline that knows how its effects were answered when they were done."""
-    made = dict(zip((node.name for node in pipeline.calls), needed(steps), strict=False))
+def with_answers(pipeline: Pipeline, made: Sequence[Step]) -> Pipeline:
+    """Return a pipeline that knows how its effects were answered when they were done.
+
+    Args:
+        pipeline: Without such answers.
+        made: The calls that it makes again.
+    """
+    answers: dict[str, set[str]] = {}
+    for step in made:
+        answers.setdefault(step.tool, set()).add(answer_shape(step.observation, step.arguments))
     nodes = [
-        replace(node, answer=answer_shape(made[node.name].observation, made[node.name].arguments))
-        if node.effect
+        replace(node, answer=next(iter(answers[node.tool])))
+        # A tool that answers in several ways is not held to one.
+        if node.effect and len(answers.get(node.tool, ())) == 1
         else node
         for node in pipeline.nodes
     ]

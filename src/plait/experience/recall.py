@@ -55,6 +55,11 @@ class Recollection:
         """JSON schema of each tool's parameters."""
         return {name: tool.parameters for name, tool in self.tools.items()}
 
+    @property
+    def limits(self) -> dict[str, int]:
+        """Rows that the result of a tool has at most, where that is known."""
+        return {name: tool.most_rows for name, tool in self.tools.items() if tool.most_rows is not None}
+
     async def pipeline(self, journal: Journal, goal: str) -> Recalled | None:
         """Return the pipeline for a goal, or None; what was recalled is a step on record.
 
@@ -115,7 +120,7 @@ class Recollection:
 
 def digest_of(tool: Tool) -> str:
     """Return a digest of what a tool is: another of its name is not called in its place."""
-    parts = [tool.name, tool.description, tool.effect, tool.source, tool.parameters]
+    parts = [tool.name, tool.description, tool.effect, tool.source, tool.parameters, tool.most_rows]
     text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 

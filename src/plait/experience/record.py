@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 from plait.journal import JSONObject
 
-ExperienceKind = Literal["workflow", "pipeline"]
+ExperienceKind = Literal["workflow", "pipeline", "lesson"]
 ExperienceStatus = Literal["active", "provisional", "suspended", "quarantined"]
 """Used; used only after a success of its own (learned from a run that failed); not used, because it failed
 twice in a row; not used until it is approved (imported, or shaped by untrusted text)."""

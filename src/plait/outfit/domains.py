@@ -11,6 +11,7 @@ from typing import Any, cast
 from plait.agents.agent import Agent
 from plait.domains.kit import Kit
 from plait.domains.loading import DomainFiles, domain_of, read_domain
+from plait.domains.quality import TextQuality
 from plait.domains.software.quality import SoftwareQuality, falls_short
 from plait.errors import LogError, UserError
 from plait.events import Noted
@@ -66,9 +67,23 @@ async def making_of(journal: Journal, options: Options, means: Means) -> Making 
         domain=replace(domain, chain=_bounded(domain.chain, options.rounds)),
         teams=teams,
         gate=options.phase_gate(options.without),
+        best=_best(domain),
     )
     makes_programs = isinstance(domain.quality, SoftwareQuality)
     return replace(making, falls_short=falls_short) if makes_programs else making
+
+
+def _best(domain: Domain) -> float | None:
+    """Return the highest quality there can be; of a quality that a program lends nobody knows."""
+    match domain.quality:
+        case SoftwareQuality():
+            return 1.0
+        case TextQuality(judge=None):
+            return 1.0
+        case TextQuality(judge=judge) if judge is not None:
+            return float(judge.scale)
+        case _:
+            return None
 
 
 def _needs_sandbox(domain: Domain, options: Options, means: Means) -> bool:

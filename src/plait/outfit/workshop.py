@@ -57,6 +57,7 @@ def workshop_of(
         making=making,
         memory=memory if options.experience else None,
         memory_name=options.memory,
+        recalls=options.recalled(),
     )
 
 

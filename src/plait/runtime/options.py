@@ -13,6 +13,8 @@ from typing import Any, cast
 from plait.agents.gate import GateSettings
 from plait.errors import UserError
 from plait.experience.record import DEFAULT_MEMORY, MEMORY_NAME
+from plait.experience.settings import EXPERIENCE, ExperienceSettings
+from plait.experience.settings import SWITCHES as EXPERIENCE_SWITCHES
 from plait.models.addresses import check_address
 from plait.models.budget import Limits
 from plait.models.schema import self_reference
@@ -29,6 +31,7 @@ from plait.runtime.percentiles import THRESHOLDS, known, percent_of
 from plait.runtime.shapes import first_misfit
 from plait.runtime.team_options import (
     FILE_ENDING,
+    PAPER,
     PHASE_GATE,
     PRESETS,
     TOOLS,
@@ -41,8 +44,7 @@ from plait.teams.settings import TEAM_SWITCHES
 from plait.tools.arguments import inline
 
 DEFAULT_MODEL = "local:qwen2.5-coder-1.5b"
-EXPERIENCE = "experience"
-SWITCHES = (*REFLECTION_SWITCHES, PHASE_GATE, *TEAM_SWITCHES, EXPERIENCE)
+SWITCHES = (*REFLECTION_SWITCHES, PHASE_GATE, *TEAM_SWITCHES, *EXPERIENCE_SWITCHES)
 """What `--no-...` can switch off, in all strands."""
 DEFAULT_MAX_EFFECTS = 50
 MAX_SEED = 2**31 - 1
@@ -197,8 +199,16 @@ class Options(TeamOptions):
 
     @property
     def experience(self) -> bool:
-        """Whether the run recalls and stores experience: only tool tasks do."""
-        return EXPERIENCE not in self.without and not is_generation(self.domain)
+        """Whether the run recalls and stores experience.
+
+        What teams make has none in either paper, so that it has none with the preset of the paper.
+        """
+        beyond = self.preset == PAPER and is_generation(self.domain)
+        return EXPERIENCE not in self.without and not beyond
+
+    def recalled(self) -> ExperienceSettings:
+        """Return what the run recalls; it stores whatever is off there."""
+        return ExperienceSettings(lessons=self.preset != PAPER).without(self.without)
 
     def as_json(self) -> dict[str, Any]:
         """Return the options as they are recorded."""

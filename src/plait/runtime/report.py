@@ -20,11 +20,13 @@ from plait.events import (
     RunResumed,
     RunStarted,
     SubtaskFinished,
+    WorkflowRecalled,
 )
 from plait.models.ledger import round_of, usage_of
 from plait.runtime.teams_telling import latest, tell_teams
 from plait.task import GateCounts, PlanItem, ReflectionReport, Result, Usage
 
+RECTIFIED = "plan_rectified"
 ROLES = ("planner", "tool", "answer")
 
 
@@ -108,20 +110,24 @@ def _place(plan: str, subtask: str) -> str:
 def experience_report(records: Sequence[Record], plan: Sequence[PlanItem]) -> Mapping[str, Any]:
     """Return what experience did and what was learned; takes what holds in the end.
 
+    Workflows are counted once however often one was a reference.
+
     `reutilization_rate` is the share of subgoals that a pipeline executed, 0-1.
     """
     executed = sum(item.executor == "pipeline" for item in plan)
-    stored = [record.event.of for record in records if isinstance(record.event, ExperienceStored)]
+    events = [record.event for record in records]
+    stored = [event.of for event in events if isinstance(event, ExperienceStored)]
+    workflows = {event.experience for event in events if isinstance(event, WorkflowRecalled)}
     return {
-        "workflows_recalled": 0,
+        "workflows_recalled": len(workflows),
         "pipelines_executed": executed,
         "subgoals": len(plan),
         "reutilization_rate": round(executed / len(plan), 4) if plan else 0.0,
-        "rectifications": 0,
+        "rectifications": sum(str(event.kind) == RECTIFIED for event in events),
         "stored": {
             "workflows": stored.count("workflow"),
             "pipelines": stored.count("pipeline"),
-            "lessons": 0,
+            "lessons": stored.count("lesson"),
         },
     }
 

@@ -14,7 +14,7 @@ from plait.events import Instructed, Noted, PhaseFinished, PhaseStarted
 from plait.journal import Journal
 from plait.models.protocol import Message, Reply, Request
 from plait.teams.chain import Phase
-from plait.teams.ensemble import Ensemble
+from plait.teams.ensemble import NOTHING_TOLD, Ensemble
 from plait.teams.forms import opinion_form, solution_form
 from plait.teams.ratings import rate, rating_event
 from plait.teams.replies import Opinion, echoes, read_opinion, read_solution, too_many_lines
@@ -243,7 +243,8 @@ class _Dialogue:
         if self.solution is not None:
             products[phase.writes] = self.solution
         findings = list(self._rating.findings) if self._rating is not None else []
-        opening = self._wording.assistant(self._ensemble.task, phase, products, findings)
+        told = self._ensemble.told.get(phase.name, NOTHING_TOLD)
+        opening = self._wording.assistant(self._ensemble.task, phase, products, findings, told)
         role = role_text(self._ensemble.domain, phase.assistant)
         wanted = list(instructions)
         if phase.inspects and "{{findings}}" not in phase.prompt:

@@ -3,7 +3,7 @@
 Knows nothing of how a run is started or recorded: the weave makes an `Ensemble` and reads `TeamsProgress`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,6 +27,19 @@ PROSE_PENALTY = 1.1
 
 
 @dataclass(frozen=True, kw_only=True)
+class Told:
+    """What is known of earlier work to a phase; nothing by default."""
+
+    reference: str = ""
+    """How a similar task was done, as lines."""
+    warnings: Sequence[str] = ()
+    """What went wrong in the phase, a sentence each."""
+
+
+NOTHING_TOLD = Told()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ensemble:
     """Everything teams work with."""
 
@@ -41,6 +54,8 @@ class Ensemble:
     """The run's own temperature and seed."""
     prompts: Path | None = None
     """Folder with the user's own prompts."""
+    told: Mapping[str, Told] = field(default_factory=dict[str, Told])
+    """To the assistants of phases, by the phase's name."""
     pulse: Pulse = field(default_factory=Pulse, compare=False)
     """By which work that stalls is told from work that waits its turn."""
 

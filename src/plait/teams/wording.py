@@ -6,7 +6,7 @@ their prompts and an engine with a prefix cache reads only what is new. Knows no
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from plait.agents.gate import Feedback
@@ -14,6 +14,7 @@ from plait.agents.prompting import fill, load
 from plait.models.protocol import Message
 from plait.teams.chain import Domain, Phase, ReplyKind
 from plait.teams.completing import REMOVAL
+from plait.teams.ensemble import NOTHING_TOLD, Told
 from plait.teams.solution import Rating, Solution, opening
 
 PACKAGE = "plait.teams"
@@ -29,6 +30,8 @@ MERGE_PROMPTS = (
     "form_lines",
     "remarks",
 )
+
+WARNED = "In earlier runs this went wrong:"
 
 AGAIN = (
     "Write it again, whole and in the same form, with that mended. "
@@ -67,8 +70,10 @@ class Wording:
         phase: Phase,
         products: Mapping[str, Solution],
         findings: Sequence[str],
+        told: Told = NOTHING_TOLD,
     ) -> str:
-        """Return what an assistant is told first: the phase's prompt, and how to reply."""
+        """Return what an assistant is told first: the phase's prompt, what is known of earlier work, and how
+        to reply."""
         values = {name: solution.shown() for name, solution in products.items()}
         values |= {"task": task, "findings": listed(findings)}
         text = _SECTION.sub(lambda found: found[0] if found[1] in values else "", phase.prompt)
@@ -77,7 +82,7 @@ class Wording:
         criteria = fill(self._load("criteria"), criteria=phase.criteria) if phase.criteria else ""
         return fill(
             self._load("assistant"),
-            prompt=prompt,
+            prompt="\n\n".join([prompt, *self._told(told)]),
             criteria=f"\n{criteria}\n" if criteria else "",
             form=self._form(
                 phase.reply,
@@ -86,6 +91,12 @@ class Wording:
             ),
             remarks=self._remarks(),
         )
+
+    def _told(self, told: Told) -> Iterator[str]:
+        if told.reference:
+            yield fill(self._load("reference"), reference=told.reference)
+        if told.warnings:
+            yield f"{WARNED}\n{listed(told.warnings)}"
 
     def instruction(self, instruction: str) -> str:
         """Return what an assistant is told when its last reply is not enough."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from plait.events import PipelineEnded, PipelineRecalled
 from plait.experience.recall import Recalled, Recollection
+from plait.experience.references import MOST_GOAL, Found, References
 from plait.experience.tree import Step as WalkedStep
 from plait.experience.walk import Finished, NextCall, Walk
 from plait.journal import Journal
@@ -17,26 +18,46 @@ from plait.reflection.trajectory import Step
 
 @dataclass(frozen=True, kw_only=True)
 class ExperienceGuide:
-    """Knows the pipelines of one memory; a `reflection.guide.Guide`."""
+    """Knows the pipelines, workflows and lessons of one memory; a `reflection.guide.Guide`."""
 
     recollection: Recollection
+    references: References | None = None
+    """Without it there is no advice."""
+    walks: bool = True
+    """Off: no pipeline is walked, as if there were none."""
 
     async def advice(self, journal: Journal, goal: str) -> Advice:
-        """Return nothing yet."""
-        return Advice()
+        """Return workflows of similar goals and lessons; a step on record, without a language model."""
+        found = await self._found(journal, goal)
+        return Advice(
+            workflows=tuple(each.text for each in found.workflows),
+            lessons=tuple(each.text for each in found.lessons),
+        )
+
+    async def warnings(self, journal: Journal, goal: str) -> Sequence[str]:
+        """Return the lessons alone, where nobody reads workflows."""
+        return tuple(each.text for each in (await self._found(journal, goal, workflows=False)).lessons)
+
+    async def _found(self, journal: Journal, goal: str, *, workflows: bool = True) -> Found:
+        if self.references is None or len(goal) > MOST_GOAL:
+            return Found()
+        return await self.references.find(journal, goal, workflows=workflows)
 
     async def knows(self, journal: Journal, goal: str) -> bool:
         """Whether a pipeline fits the whole of a goal."""
-        return await self.recollection.pipeline(journal, goal) is not None
+        return self.walks and await self.recollection.pipeline(journal, goal) is not None
 
     async def trail(self, journal: Journal, goal: str) -> "PipelineTrail | None":
         """Return the pipeline that fits a goal, its slots filled, or None."""
-        recalled = await self.recollection.pipeline(journal, goal)
+        recalled = await self.recollection.pipeline(journal, goal) if self.walks else None
         if recalled is None:
             return None
         journal.emit(PipelineRecalled(experience=recalled.id, goal=recalled.goal, slots=recalled.values))
         walk = Walk(
-            pipeline=recalled.pipeline, values=recalled.values, parameters=self.recollection.parameters
+            pipeline=recalled.pipeline,
+            values=recalled.values,
+            parameters=self.recollection.parameters,
+            limits=self.recollection.limits,
         )
         return PipelineTrail(recalled=recalled, walk=walk)
 

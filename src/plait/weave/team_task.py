@@ -3,12 +3,17 @@
 Knows nothing of tools. Where teams (Croto) and gates (MIRROR) are joined.
 """
 
+from dataclasses import replace
+
 from plait.errors import ReplyError
+from plait.experience.references import MOST_GOAL, Found
 from plait.journal import Journal
 from plait.task import Status, Task
-from plait.teams.ensemble import Ensemble, TeamsProgress
+from plait.teams.chain import Chain
+from plait.teams.ensemble import Ensemble, TeamsProgress, Told
 from plait.teams.orchestra import run_teams
 from plait.teams.solution import Rating, Solution
+from plait.weave.references import references_of_making
 from plait.weave.workshop import Making, Outcome, Workshop
 
 
@@ -26,6 +31,7 @@ class TeamTask:
             sampling=workshop.settings,
             prompts=workshop.prompts,
         )
+        self._references = references_of_making(workshop, making)
         self._falls_short = making.falls_short
         self._progress = TeamsProgress()
         self._failure = ""
@@ -37,8 +43,12 @@ class TeamTask:
             BudgetExhausted: a limit is reached; `outcome` has the best so far.
             UserError, ModelError: as `run_task`.
         """
+        ensemble = self._ensemble
+        if self._references is not None and len(ensemble.task) <= MOST_GOAL:
+            found = await self._references.find(journal, ensemble.task)
+            ensemble = replace(ensemble, told=told_to_phases(ensemble.domain.chain, found))
         try:
-            await run_teams(journal, self._ensemble, self._progress)
+            await run_teams(journal, ensemble, self._progress)
         except ReplyError as error:
             self._failure = error.message
 
@@ -58,6 +68,19 @@ class TeamTask:
             score=progress.rating.quality if progress.rating else None,
             products=progress.products,
         )
+
+
+def told_to_phases(chain: Chain, found: Found) -> dict[str, Told]:
+    """Return what each phase is told: the first how a similar task was done, each what went wrong in it."""
+    lines = [line for lesson in found.lessons for line in lesson.text.splitlines()]
+    told: dict[str, Told] = {}
+    for number, phase in enumerate(chain.phases):
+        start = f"{phase.name}: "
+        warnings = dict.fromkeys(line.removeprefix(start) for line in lines if line.startswith(start))
+        reference = "\n\n".join(each.text for each in found.workflows) if number == 0 else ""
+        if warnings or reference:
+            told[phase.name] = Told(reference=reference, warnings=tuple(warnings))
+    return told
 
 
 def answer_of(solution: Solution, rating: Rating | None) -> str:

@@ -15,6 +15,7 @@ from plait.reflection.tool_agent import DONE
 from plait.reflection.wording import Wording
 from plait.task import Status, Task
 from plait.weave.guide import ExperienceGuide
+from plait.weave.references import references_of_tools
 from plait.weave.workshop import Outcome, Workshop
 
 
@@ -88,7 +89,11 @@ def _guide(workshop: Workshop) -> ExperienceGuide | None:
         tools={tool.name: tool for tool in workshop.tools},
         date_of=dates_by(workshop.notes),
     )
-    return ExperienceGuide(recollection=recollection)
+    return ExperienceGuide(
+        recollection=recollection,
+        references=references_of_tools(workshop),
+        walks=workshop.recalls.execution,
+    )
 
 
 def _why(progress: Progress) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from plait.agents.gate import GateSettings
 from plait.errors import UserError
 from plait.experience.record import DEFAULT_MEMORY, Memory
+from plait.experience.settings import ExperienceSettings
 from plait.models.budget import Budget
 from plait.models.embeddings import Embedder
 from plait.models.protocol import LanguageModel, Settings
@@ -42,6 +43,8 @@ class Making:
     """Of every agent of every phase, and of the aggregate agent."""
     falls_short: Callable[[Rating], str] = _never
     """Says of a rating in a line why such a result is not what was asked for; empty where it may be."""
+    best: float | None = None
+    """The highest quality on the domain's scale; None where that is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +69,8 @@ class Workshop:
     memory: Memory | None = None
     """Experience of earlier runs; None: what they learned is not used."""
     memory_name: str = DEFAULT_MEMORY
+    recalls: ExperienceSettings = ExperienceSettings()
+    """What of it is used."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,228 @@
+"""What a finished run teaches, as records for a memory (ICE, section 3: Investigate and Consolidate).
+
+Needs no model: pipelines and lessons are built straight from what happened. A run that succeeded teaches
+what is used from then on; one that failed teaches lessons, and what its parts did well provisionally. Knows
+nothing of how records are kept or used.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from secrets import token_hex
+from time import time
+from typing import Any
+
+from plait.events import PhaseFinished, Record
+from plait.experience.caution import needed, why_not, with_answers
+from plait.experience.compile import Success, compile_success, tainted
+from plait.experience.copies import copied
+from plait.experience.failures import lessons_of
+from plait.experience.goals import asks_for_change, key_of
+from plait.experience.investigate import TOOLS, investigate
+from plait.experience.making import Made, lessons_json, phase_lessons, workflow_of
+from plait.experience.paper_form import as_json
+from plait.experience.pipeline import Pipeline
+from plait.experience.recall import TOOLS_KEY, digest_of
+from plait.experience.record import Experience, ExperienceStatus
+from plait.experience.references import MOST_GOAL
+from plait.experience.soundness import problems_of
+from plait.experience.tree import Goal
+from plait.experience.workflow import workflows
+from plait.reflection.dates import dates_by
+from plait.runtime.options import Options
+from plait.runtime.team_options import PAPER
+from plait.teams.chain import Domain
+from plait.teams.solution import Solution
+from plait.tools.tool import Tool
+
+GOOD = 0.75
+"""Share of the best quality there can be from which a thing made is a reference for others."""
+AWAITS = "awaits"
+"""Where the content of a pipeline says which runs it was learned from, while it waits for one that agrees."""
+MOST_PARTS = 8
+"""Parts of a failed run whose pipelines are kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """A run that ended, and what it worked with."""
+
+    task: str
+    """As the user said it, without input files."""
+    options: Options
+    run_id: str
+    tools: Sequence[Tool] = ()
+    notes: str = ""
+    """What the tools say of the day and of themselves."""
+    succeeded: bool
+    """Whether it did, by its own account."""
+    domain: Domain | None = None
+    """What teams worked on; None for a tool task."""
+    products: Mapping[str, Solution] | None = None
+    """What teams made, by name."""
+    share: float | None = None
+    """Quality of that, as a share of the best there can be; None where it is not known."""
+
+    @property
+    def parameters(self) -> dict[str, Mapping[str, Any]]:
+        """JSON schema of each tool's parameters."""
+        return {tool.name: tool.parameters for tool in self.tools}
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """Rows that the result of a tool has at most, where that is known."""
+        return {tool.name: tool.most_rows for tool in self.tools if tool.most_rows is not None}
+
+    def record(
+        self, kind: Any, goal: str, content: Any, *, tools: Sequence[str] = (), status: Any = "active"
+    ) -> Experience:
+        """Return a record of this run."""
+        return Experience(
+            id=token_hex(8),
+            memory=self.options.memory,
+            kind=kind,
+            domain=self.domain.name if self.domain is not None else TOOLS,
+            goal=goal,
+            key=key_of(goal),
+            tools=tools,
+            content=content,
+            status=status,
+            run_id=self.run_id,
+            model=self.options.model,
+            created=time(),
+        )
+
+
+def taught_by(work: Work, records: Sequence[Record], *, served: bool) -> list[Experience]:
+    """Return what a run teaches.
+
+    Args:
+        work: The run.
+        records: All that is on record of it.
+        served: Whether a pipeline of the memory did it, which is there already.
+    """
+    if len(work.task) > MOST_GOAL or work.options.dry_run:
+        return []
+    if work.domain is not None:
+        return [*_chain(work, work.domain, records), *_phase_lessons(work, records)]
+    root = investigate(records)
+    if root is None:
+        return []
+    if work.succeeded:
+        root = replace(root, status="succeeded")  # Its end is not on record yet.
+        taught = list(_workflows(work, root, "active"))
+        taught += [] if served else list(_whole(work, root))
+    else:
+        root = replace(root, status="failed")
+        taught = [*_workflows(work, root, "provisional"), *_parts(work, root)]
+    return [*taught, *_lessons(work, records)]
+
+
+# Tool tasks.
+
+
+def _workflows(work: Work, root: Goal, status: ExperienceStatus) -> Iterator[Experience]:
+    seen = [step.observation for leaf in root.leaves() for step in leaf.steps]
+    for workflow in workflows(root):
+        names = list(dict.fromkeys(name for step in workflow.steps for name in step.tools))
+        texts = [workflow.goal, *(text for step in workflow.steps for text in (step.goal, step.milestone))]
+        own = "quarantined" if copied(texts, root.text, seen) else status
+        yield work.record("workflow", workflow.goal, workflow.as_json(), tools=names, status=own)
+
+
+def _whole(work: Work, root: Goal) -> Iterator[Experience]:
+    """Yield the pipeline of the whole goal: in use where it may run by itself, else waiting."""
+    yield from _pipeline(work, root, root.text, worked_out(root), "active")
+
+
+def worked_out(root: Goal) -> list[Goal]:
+    """Return the leaves whose calls reached a goal."""
+    return [leaf for leaf in root.leaves() if leaf.status == "succeeded" and leaf.steps]
+
+
+def _parts(work: Work, root: Goal) -> Iterator[Experience]:
+    """Yield the pipelines of what succeeded in a run that failed, each once."""
+    leaves = {key_of(leaf.text): leaf for leaf in worked_out(root)}
+    for leaf in [*leaves.values()][:MOST_PARTS]:
+        yield from _pipeline(work, root, leaf.text, [leaf], "provisional")
+
+
+def _pipeline(
+    work: Work, root: Goal, goal: str, leaves: Sequence[Goal], status: ExperienceStatus
+) -> Iterator[Experience]:
+    steps = [step for leaf in leaves for step in leaf.steps]
+    if len(goal) > MOST_GOAL or any(_kept_from(leaf) for leaf in leaves):
+        return
+    success = Success(goal=goal, steps=steps, named=dates_by(work.notes))
+    compiled = compile_success(success, tools=work.parameters)
+    if compiled is None or problems_of(compiled.pipeline, work.parameters):
+        return
+    if asks_for_change(goal) and not any(node.effect for node in compiled.pipeline.calls):
+        return  # There was nothing to do this time, or it was not done.
+    if not why_not(compiled.pipeline, steps, work.parameters, work.limits):
+        yield pipeline_record(work, root, goal, with_answers(compiled.pipeline, needed(steps)), status)
+    elif status == "active":
+        day = success.named("today")
+        awaits = {"runs": [work.run_id], "day": day.isoformat() if day else ""}
+        record = pipeline_record(work, root, goal, compiled.pipeline, "provisional")
+        yield replace(record, content={**record.content, AWAITS: awaits})
+
+
+def pipeline_record(
+    work: Work, root: Goal, goal: str, pipeline: Pipeline, status: ExperienceStatus
+) -> Experience:
+    """Return a pipeline as it is kept; in quarantine where a tool's text got into it."""
+    names = list(dict.fromkeys(node.tool for node in pipeline.calls))
+    known = {tool.name: digest_of(tool) for tool in work.tools if tool.name in names}
+    # What another part of the task found may stand in this one, and a plan may repeat what a tool wrote.
+    seen = [step for leaf in root.leaves() for step in leaf.steps]
+    own = "quarantined" if tainted(root.text, seen, pipeline, tools=work.parameters) else status
+    return work.record("pipeline", goal, {**as_json(pipeline), TOOLS_KEY: known}, tools=names, status=own)
+
+
+def _kept_from(leaf: Goal) -> bool:
+    """Whether an effect that a leaf wanted was not done: what is left of it may look like all there was."""
+    wanted = {step.tool for step in leaf.steps if step.effect and not step.ok}
+    return not wanted.issubset({step.tool for step in leaf.steps if step.effect and step.ok})
+
+
+def _lessons(work: Work, records: Sequence[Record]) -> Iterator[Experience]:
+    """Yield what failed, of the same tools once: the one that was mended says more."""
+    if work.options.preset == PAPER:
+        return
+    lessons = lessons_of(work.task, records, work.parameters)
+    for lesson in {tuple(lesson.tools): lesson for lesson in reversed(lessons)}.values():
+        yield work.record("lesson", work.task, lesson.as_json(), tools=lesson.tools)
+
+
+# What teams make.
+
+
+def _chain(work: Work, domain: Domain, records: Sequence[Record]) -> Iterator[Experience]:
+    """Yield the chain of a run that ended well; what stands in input files is no part of its task."""
+    good = work.succeeded and work.share is not None and work.share >= GOOD
+    if not good or work.options.files:
+        return
+    workflow = workflow_of(work.task, made_of(domain, work.products or {}, records))
+    if workflow is not None:
+        yield work.record("workflow", work.task, workflow.as_json())
+
+
+def made_of(domain: Domain, products: Mapping[str, Solution], records: Sequence[Record]) -> list[Made]:
+    """Return what became of every phase that a team came through, in the order of the chain."""
+    finished = {record.event.phase for record in records if isinstance(record.event, PhaseFinished)}
+    return [
+        Made(
+            phase=phase.name,
+            product=phase.writes,
+            text=products[phase.writes].text,
+            files={path: len(text.splitlines()) for path, text in products[phase.writes].files.items()},
+            result=phase.writes == domain.product,
+        )
+        for phase in domain.chain.phases
+        if phase.name in finished and phase.writes in products
+    ]
+
+
+def _phase_lessons(work: Work, records: Sequence[Record]) -> Iterator[Experience]:
+    if lessons := phase_lessons(records):
+        yield work.record("lesson", work.task, lessons_json(lessons))
