@@ -34,6 +34,8 @@ def again(value: str, old: str, new: str, later: str = TODAY) -> str | None:
     [
         ("sofia", "Cancel my next call with sofia", "Cancel my next call with kofi", "kofi"),
         ("sofia", "Cancel it with Sofia", "Cancel it with Kofi", "kofi"),
+        ("Hi\n\nBye", "say 'Hi\\n\\nBye'", "say 'Dear\\nYours'", "Dear\nYours"),
+        ("Hi\n\nBye", "say 'Hi\n\nBye'", "say 'Dear\\nYours'", "Dear\\nYours"),
         ("2023-12-13", "on December 13", "on December 20", "2023-12-20"),
         ("2023-12-13 00:00:00", "on December 13", "on Friday", "2023-12-01 00:00:00"),
         ("2023-12-13T23:59:59", "on December 13", "on December 20", "2023-12-20T23:59:59"),

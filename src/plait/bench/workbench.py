@@ -28,6 +28,9 @@ class WorkbenchTask:
     gold: Sequence[str]
     """Calls such as `calendar.delete_event.func(event_id="00000236")`; may be empty."""
     template: str
+    """What all tasks of a kind have in common, with places for their values."""
+    phrasing: str
+    """The words in which the template is said here, with the same places."""
     domains: Sequence[str]
     file: str
     """Name of the task file."""
@@ -183,6 +186,7 @@ def _task(row: Mapping[str, str | None], *, path: Path, line: int, index: int) -
             query=query,
             gold=gold,
             template=row.get("base_template") or "",
+            phrasing=row.get("chosen_template") or "",
             domains=_list_of_text(row.get("domains") or "[]", "domains"),
             file=path.name,
             index=index,

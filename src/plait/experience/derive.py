@@ -7,7 +7,7 @@ agree; each further success leaves fewer. Beyond the paper, whose agent fills in
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import product
@@ -30,8 +30,14 @@ FACTORS = (1, 60, 3600, 24, 7, 1000, 1 / 60)
 DAY_SIZES = (1, 7)
 """Days of what is counted back from today: days, weeks."""
 KNOWN_WAY = re.compile(
-    r"text|lower|number\*\d{1,9}(?:\.\d{1,12})?|time<\d|(?:day|today[+-]\d{1,3}|back\*\d)(?: at<\d)?"
+    r"text|lower|lines|number\*\d{1,9}(?:\.\d{1,12})?|time<\d|(?:day|today[+-]\d{1,3}|back\*\d)(?: at<\d)?"
 )
+TEXTS: Mapping[str, Callable[[str], str]] = {
+    "text": lambda said: said,
+    "lower": str.lower,
+    "lines": lambda said: said.replace("\\n", "\n"),
+}
+"""Ways to take a text over; who types a goal writes the end of a line as `\\n`."""
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _WORDS = {word: float(number) for number, word in enumerate(_NUMBERS, start=1)}
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -102,8 +108,8 @@ def worked(way: Way, words: Sequence[str], example: str, named: DateOf) -> str |
     kind, _, rule = way.how.partition(" ")
     if len(words) != (not kind.startswith("today")) + bool(rule):
         return None
-    if kind in ("text", "lower"):
-        return words[0] if kind == "text" else words[0].lower()
+    if kind in TEXTS:
+        return TEXTS[kind](words[0])
     if kind.startswith("number*"):
         return _counted(words[0], float(kind.removeprefix("number*")))
     if kind.startswith("time"):
@@ -117,8 +123,8 @@ def worked(way: Way, words: Sequence[str], example: str, named: DateOf) -> str |
 
 def _candidates(value: str, spans: Sequence[Span]) -> Iterator[Way]:
     for place, span in enumerate(spans):
-        if value in (span.text, span.text.lower()):
-            yield Way(how="text" if value == span.text else "lower", spans=(place,))
+        # What is the text itself is not looked at further.
+        yield from (Way(how=how, spans=(place,)) for how in TEXTS if value != span.text or how == "text")
     times = [place for place, span in enumerate(spans) if span.kind in ("time", "number")]
     if moment := _MOMENT.fullmatch(value):
         days = [Way(how="day", spans=(place,)) for place, span in enumerate(spans) if span.kind == "date"]

@@ -24,12 +24,13 @@ ROWS: tuple[Row, ...] = ("only", "first", "last", "each")
 """The most careful first: where there was one row both times, a pipeline is left where there are two."""
 MOST_SOURCES = 3
 """Results that rows are taken from; with more of them there are too many ways to try."""
-ENDS = words("next most soonest earliest latest last recent first")
+ENDS = words("next soonest earliest latest last recent first")
 EVERY = words("all every each both")
 TIMELY = words("next upcoming future past previous")
 _HIDDEN = FILTERS - ENDS - EVERY - TIMELY
 """Words by which things are left out; that no call shows it may be luck both times."""
 _PERIOD = re.compile(r"\b(?:last|past|previous|next) (?:days?|weeks?|months?|quarters?|years?)\b")
+_MOST_RECENT = re.compile(r"\bmost recent\b")
 _COUNTED = re.compile(r"\b(?:last|past|previous|next) (?=<(?:number|date|time)>)")
 
 
@@ -68,7 +69,7 @@ def doubt_left(pipeline: Pipeline) -> str:
         return f"{missing[0]!r} goes into no call"
     if not any(node.effect for node in pipeline.calls):
         return ""
-    goal = " ".join(key_of(pipeline.purpose).split())
+    goal = _MOST_RECENT.sub("recent", _without_clauses(pipeline))
     periods = _PERIOD.search(goal)
     said = set(_COUNTED.sub("", _PERIOD.sub("", goal)).split())
     bindings = [binding for node in pipeline.calls for binding in node.arguments.values()]
@@ -83,6 +84,16 @@ def doubt_left(pipeline: Pipeline) -> str:
     if (TIMELY & said or periods) and not clock:
         return "its goal asks for a time that no call is bound to"
     return ""
+
+
+def _without_clauses(pipeline: Pipeline) -> str:
+    """Return the words of a goal without clauses such as `that are in review` that went into a call."""
+    goal = key_of(pipeline.purpose)
+    for slot in pipeline.slots:
+        if slot.said and not slot.ways:
+            said = re.escape(slot.said.casefold())
+            goal = re.sub(rf"\b(?:that|which|who) (?:are|is) {said}(?!\w)", " ", goal)
+    return goal
 
 
 def _alike(one: str, other: str) -> bool:

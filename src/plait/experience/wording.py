@@ -76,10 +76,12 @@ class Wording:
         number = _NUMBER.fullmatch(value) is not None
         if len(value) < 2 and not number:
             return None
-        pattern = rf"(?<!\w){re.escape(value)}(?!\w)"
+        # Who types a goal writes the end of a line as `\n`.
+        typed = value if value in self.goal else value.replace("\n", "\\n")
+        pattern = rf"(?<!\w){re.escape(typed)}(?!\w)"
         for found in re.finditer(pattern, self.goal, re.IGNORECASE):
             said = found[0]
-            if said.casefold() == value.casefold() and not self._is_part(*found.span(), number=number):
+            if said.casefold() == typed.casefold() and not self._is_part(*found.span(), number=number):
                 return Said(text=said, value=value)
         return None
 

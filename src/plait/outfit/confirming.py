@@ -16,7 +16,7 @@ from plait.experience.investigate import TOOLS, investigate
 from plait.experience.record import Experience, Memory
 from plait.experience.soundness import problems_of
 from plait.experience.tree import Goal
-from plait.outfit.teaching import AWAITS, Work, pipeline_record, worked_out
+from plait.outfit.teaching import LEARNED_FROM, Work, pipeline_record, worked_out
 from plait.reflection.dates import dates_by
 
 MOST_RUNS = 4
@@ -35,7 +35,7 @@ async def confirmed(
 
     Args:
         memory: Where earlier ones wait.
-        waiting: What the run `work` taught, with `AWAITS` in its content.
+        waiting: What the run `work` taught, with `LEARNED_FROM` in its content.
         work: The run.
         records: Of the run.
         read: Reads earlier runs.
@@ -45,22 +45,28 @@ async def confirmed(
         return waiting
     new = _success(root, work.notes)
     others = await memory.find(
-        memory=waiting.memory, kind="pipeline", domain=TOOLS, statuses=("provisional",), tools=waiting.tools
+        memory=waiting.memory,
+        kind="pipeline",
+        domain=TOOLS,
+        statuses=("provisional", "active"),
+        tools=waiting.tools,
     )
+    alike = [other for other in others if other.key == waiting.key]
     looked_at = 0
     # Those with the same words first.
     for other in sorted(others, key=lambda record: record.key != waiting.key):
-        for run_id in _awaits(other).get("runs", ()):
+        for run_id in _source(other).get("runs", ()):
             if run_id == work.run_id or looked_at >= MOST_LOOKED_AT:
                 continue
             looked_at += 1
-            if (found := await _with(new, run_id, _awaits(other)["day"], work, read)) is not None:
-                return pipeline_record(work, root, root.text, found, "active")
-    return _with_runs(waiting, [other for other in others if other.key == waiting.key])
+            if (found := await _with(new, run_id, _source(other)["day"], work, read)) is not None:
+                agreed_on = pipeline_record(work, root, root.text, found, "active")
+                return _with_source(agreed_on, waiting, alike)
+    return _with_source(waiting, waiting, alike)
 
 
-def _awaits(record: Experience) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", record.content.get(AWAITS) or {})
+def _source(record: Experience) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", record.content.get(LEARNED_FROM) or {})
 
 
 async def _with(new: Success, run_id: str, day: str, work: Work, read: ReadRun) -> Any:
@@ -80,9 +86,9 @@ def _success(root: Goal, notes: str) -> Success:
     return Success(goal=root.text, steps=steps, named=dates_by(notes))
 
 
-def _with_runs(waiting: Experience, others: Sequence[Experience]) -> Experience:
-    """Return a waiting pipeline that names the earlier runs too; it takes their place."""
-    awaits = dict(_awaits(waiting))
-    earlier = [run_id for other in others for run_id in _awaits(other).get("runs", ())]
-    awaits["runs"] = list(dict.fromkeys([*awaits["runs"], *earlier]))[:MOST_RUNS]
-    return replace(waiting, content={**waiting.content, AWAITS: awaits})
+def _with_source(record: Experience, waiting: Experience, others: Sequence[Experience]) -> Experience:
+    """Return a record that names its run and those of others, whose place it takes."""
+    source = dict(_source(waiting))
+    earlier = [run_id for other in others for run_id in _source(other).get("runs", ())]
+    source["runs"] = list(dict.fromkeys([*source["runs"], *earlier]))[:MOST_RUNS]
+    return replace(record, content={**record.content, LEARNED_FROM: source})

@@ -20,7 +20,7 @@ from plait.events import (
 from plait.experience.record import Experience, Memory
 from plait.journal import JSON, Journal, JSONObject
 from plait.outfit.confirming import ReadRun, confirmed
-from plait.outfit.teaching import AWAITS, Work, taught_by
+from plait.outfit.teaching import LEARNED_FROM, Work, taught_by
 
 GOALS_OF_A_LESSON = 5
 """Goals under which one memory keeps the same lesson."""
@@ -47,7 +47,7 @@ async def learn(
         for experience in taught_by(work, records, served=served):
             if experience.kind == "lesson" and await _is_common(memory, experience):
                 continue
-            if AWAITS in experience.content:
+            if LEARNED_FROM in experience.content:  # It waits for a run that agrees.
                 experience = await confirmed(memory, experience, work, records, read)
             kept = await memory.add(experience)
             if kept.run_id == work.run_id:  # Else one that is trusted more stays as it is.

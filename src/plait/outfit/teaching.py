@@ -36,8 +36,8 @@ from plait.tools.tool import Tool
 
 GOOD = 0.75
 """Share of the best quality there can be from which a thing made is a reference for others."""
-AWAITS = "awaits"
-"""Where the content of a pipeline says which runs it was learned from, while it waits for one that agrees."""
+LEARNED_FROM = "learned_from"
+"""Where a pipeline that needs two successes says which runs it was learned from, and on which day."""
 MOST_PARTS = 8
 """Parts of a failed run whose pipelines are kept."""
 
@@ -162,9 +162,9 @@ def _pipeline(
         yield pipeline_record(work, root, goal, with_answers(compiled.pipeline, needed(steps)), status)
     elif status == "active":
         day = success.named("today")
-        awaits = {"runs": [work.run_id], "day": day.isoformat() if day else ""}
+        source = {"runs": [work.run_id], "day": day.isoformat() if day else ""}
         record = pipeline_record(work, root, goal, compiled.pipeline, "provisional")
-        yield replace(record, content={**record.content, AWAITS: awaits})
+        yield replace(record, content={**record.content, LEARNED_FROM: source})
 
 
 def pipeline_record(
