@@ -6,14 +6,16 @@ same place, or where there is none only its kind (`<name>`). Knows nothing of me
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
-from plait.experience.goals import aligned, masked
+from plait.experience.goals import SpanKind, aligned, masked
 from plait.experience.workflow import Workflow, WorkflowStep
 
 GOAL_CHARACTERS = 90
 """Of the words of a goal or a step; a step's tools come on top."""
 TOOLS_CHARACTERS = 100
 STEPS = 6
+_KIND = re.compile("|".join(f"<{kind}>" for kind in get_args(SpanKind)))
 _BREAKS = re.compile(r"[<>\s]+")
 
 
@@ -60,13 +62,24 @@ def with_values(text: str, values: Mapping[str, str], most: int) -> str:
     for span in masked(text).spans:
         pieces += [_plain(text[at : span.start]), known.get(span.text.casefold(), f"<{span.kind}>")]
         at = span.end
-    line = " ".join("".join([*pieces, _plain(text[at:])]).split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    return _shortened("".join([*pieces, _plain(text[at:])]), most)
+
+
+def plain_line(text: str, most: int) -> str:
+    """Return a text on one line that is at most so long; of tags only kinds of values are left."""
+    pieces = _KIND.split(text)
+    kinds = [*_KIND.findall(text), ""]
+    return _shortened("".join(_plain(piece) + kind for piece, kind in zip(pieces, kinds, strict=True)), most)
 
 
 def _plain(text: str) -> str:
     # Nobody can open or close a delimiter of a prompt.
     return _BREAKS.sub(" ", text)
+
+
+def _shortened(text: str, most: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 def _step_line(number: int, step: WorkflowStep, values: Mapping[str, str]) -> str:
