@@ -1,4 +1,4 @@
-"""Experience of what teams make, end to end: a chain that ended well is told to a similar task's first phase."""
+"""Experience of what teams make, end to end: a chain that ended well is told to a similar task."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
