@@ -167,7 +167,7 @@ async def test_of_a_failed_run_only_the_parts_that_succeeded_teach(log: RunLog):
     plan = f"1. {TASK}\n2. Send a summary of it to sofia{REMARKS}"
     deleting = first_run("00000256")[1:-1]
     asks = f'{THOUGHT}company_directory.find_email_address(name="summary"){REMARKS}'
-    failed = await run(log, task, [plan, *deleting, *[asks] * 2, WEAK], ONCE)
+    failed = await run(log, task, [plan, *deleting, *[asks] * 3, WEAK], ONCE)
     assert [item.status for item in failed.plan] == ["succeeded", "failed"]
     [pipeline] = await ExperienceStore(log).find(kind="pipeline")
     assert (pipeline.goal, pipeline.status) == (TASK, "provisional")
