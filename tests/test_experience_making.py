@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.support import studio
 
+import plait
 from plait.events import ExperienceStored, LessonRecalled, WorkflowRecalled
 from plait.experience.goals import key_of
 from plait.experience.making import lessons_from_json
@@ -77,7 +78,7 @@ async def test_a_similar_task_is_told_in_its_first_phase_and_nowhere_else(log: R
     assert told == first_phase(prompts)
     assert len(told) == NOTE.teams
     assert "- writing: 6 words" in told[0]
-    assert told[0].index("Task: ") < told[0].index(EARLIER)
+    assert told[0].index(EARLIER) < told[0].index("</earlier>") < told[0].index(f"Task: {task}")
 
 
 async def test_another_task_is_told_nothing(log: RunLog):
@@ -109,6 +110,17 @@ async def test_what_is_switched_off_is_not_told(log: RunLog, changes: dict[str, 
     assert of(log, result, WorkflowRecalled) == []
     assert not any(EARLIER in text for text in prompts)
     assert len(of(log, result, ExperienceStored)) == stores
+
+
+async def test_a_switch_of_a_python_caller_does_the_same(log: RunLog):
+    await run(log, studio.TASK)
+    model = FunctionModel(studio.answer)
+    off = {"without": ["planning-experience"], "model": model, "log": log, "embedder": HashEmbedder()}
+    await plait.solve(studio.TASK, domain=studio.DOMAIN, teams=1, **off)  # pyright: ignore[reportArgumentType]
+    assert not any(EARLIER in prompt(request) for request in model.requests)
+    on = {**off, "without": []}
+    await plait.solve(studio.TASK, domain=studio.DOMAIN, teams=1, **on)  # pyright: ignore[reportArgumentType]
+    assert any(EARLIER in prompt(request) for request in model.requests)
 
 
 async def test_a_run_that_was_told_is_replayed_from_its_records_alone(log: RunLog):

@@ -7,6 +7,7 @@ that can be said without their values there is no lesson. Pure; knows nothing of
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, cast
 
 from plait.errors import ReplyError
@@ -18,8 +19,8 @@ from plait.models.callform import CallSpec, parse_call
 
 MOST_LESSONS = 8
 """Of one run."""
-MOST_TRIES = 400
-"""Of one run; with more it went in circles, and the first say enough."""
+MOST_RECORDS = 400
+"""Of one subtask; with more it went in circles, and the first say enough."""
 VAGUE: Sequence[Value] = ("a name", "a word", "words")
 """Kinds of values between which the line is too thin to follow."""
 FAILED_OFTEN = 2
@@ -41,6 +42,11 @@ class _Try:
     outcome: Failure | Literal["worked"]
     observation: str = ""
 
+    @cached_property
+    def cells(self) -> frozenset[str]:
+        """What its result has in its fields."""
+        return frozenset(cell for row in rows_of(self.observation) for cell in row.values())
+
 
 def lessons_of(task: str, records: Sequence[Record], tools: Schemas) -> list[Lesson]:
     """Return what a run of a tool task teaches by its failures, each once for a tool and a kind of failure.
@@ -53,7 +59,7 @@ def lessons_of(task: str, records: Sequence[Record], tools: Schemas) -> list[Les
     lessons: dict[tuple[str, Failure], Lesson] = {}
     specs = [CallSpec(name=name, description="", parameters=schema) for name, schema in tools.items()]
     for leaf in _leaves(records):
-        tries = [each for record in leaf[:MOST_TRIES] for each in _tries(record, specs, tools)]
+        tries = [each for record in leaf[:MOST_RECORDS] for each in _tries(record, specs, tools)]
         succeeded = any(isinstance(r.event, SubtaskFinished) and r.event.status == "succeeded" for r in leaf)
         for lesson in _compared(task, tries) if succeeded else _hopeless(task, tries):
             if lesson.fits(tools):
@@ -169,7 +175,7 @@ def _source(value: Any, task: str, before: Sequence[_Try]) -> str:
     if not text or text.casefold() in task.casefold():
         return ""
     for each in reversed(before):
-        if any(text in row.values() for row in rows_of(each.observation)):
+        if text in each.cells:
             return each.tool
     return ""
 
