@@ -16,6 +16,7 @@ from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel
 from plait.outfit.hands import Hands
 from plait.outfit.learning import GOALS_OF_A_LESSON, unlearn
+from plait.outfit.teaching import AWAITS
 from plait.replaying import canonical, replay
 from plait.runner import resume, start
 from plait.runtime.experience_store import ExperienceStore
@@ -160,6 +161,18 @@ async def test_a_failed_run_takes_nothing_from_what_a_success_taught(log: RunLog
     assert of(log, failed, ExperienceStored) == []
     statuses = {record.status for record in await ExperienceStore(log).find()}
     assert statuses == {"active"}
+
+
+async def test_what_waits_for_a_second_success_is_not_lost_for_a_failed_run(log: RunLog):
+    await run(log, TASK, [*first_run("00000256")[:-1], WEAK], ONCE)
+    store = ExperienceStore(log)
+    [record] = await store.find(kind="pipeline")
+    awaits = {"runs": ["earlier"], "day": ""}
+    await store.add(replace(record, content={**record.content, AWAITS: awaits}))
+    failed = await run(log, TASK, [*first_run("00000256")[:-1], WEAK], ONCE)
+    assert of(log, failed, ExperienceStored) == []
+    [kept] = await store.find(kind="pipeline")
+    assert kept.content[AWAITS] == awaits
 
 
 async def test_of_a_failed_run_only_the_parts_that_succeeded_teach(log: RunLog):
