@@ -101,7 +101,7 @@ def guide(store: ExperienceStore, tools: list[Tool] = TOOLS, **more: Any) -> Gui
 
 
 ADVICE = Advice(
-    workflows=(f"{NOW}\n1. Find the meetings with Fatima => find\n2. Delete the first => delete",),
+    workflows=(f"{NOW}\n1. Find the meetings with Fatima\n2. Delete the first\nTools: find, delete",),
     lessons=(LESSON.text,),
 )
 

@@ -24,6 +24,7 @@ from plait.experience.pipeline import Pipeline
 from plait.experience.recall import TOOLS_KEY, digest_of
 from plait.experience.record import Experience, ExperienceStatus
 from plait.experience.references import MOST_GOAL
+from plait.experience.results import rows_of
 from plait.experience.soundness import problems_of
 from plait.experience.tree import Goal
 from plait.experience.workflow import workflows
@@ -122,11 +123,20 @@ def taught_by(work: Work, records: Sequence[Record], *, served: bool) -> list[Ex
 
 def _workflows(work: Work, root: Goal, status: ExperienceStatus) -> Iterator[Experience]:
     seen = [step.observation for leaf in root.leaves() for step in leaf.steps]
-    for workflow in workflows(root):
+    for workflow in workflows(_without_vain_searches(root)):
         names = list(dict.fromkeys(name for step in workflow.steps for name in step.tools))
         texts = [workflow.goal, *(text for step in workflow.steps for text in (step.goal, step.milestone))]
         own = "quarantined" if copied(texts, root.text, seen) else status
         yield work.record("workflow", workflow.goal, workflow.as_json(), tools=names, status=own)
+
+
+def _without_vain_searches(goal: Goal) -> Goal:
+    """Return a goal without the reads that found nothing: who plans like this need not know their tools."""
+    return replace(
+        goal,
+        steps=tuple(step for step in goal.steps if step.effect or rows_of(step.observation)),
+        subgoals=tuple(_without_vain_searches(subgoal) for subgoal in goal.subgoals),
+    )
 
 
 def _whole(work: Work, root: Goal) -> Iterator[Experience]:
