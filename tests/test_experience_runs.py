@@ -241,6 +241,16 @@ async def test_a_search_that_had_to_be_mended_teaches_a_lesson(log: RunLog):
     assert list(record.tools) == ["calendar.search_events", "company_directory.find_email_address"]
 
 
+async def test_a_lesson_is_kept_for_the_task_and_for_the_part_that_it_was_learned_at(log: RunLog):
+    part, other = "Tell me my next meeting with santiago", "Also tell me the address of sofia"
+    plan = f"1. {part}\n2. {other}{REMARKS}"
+    known = [f'{THOUGHT}company_directory.find_email_address(name="sofia"){REMARKS}', MENDED[-2]]
+    await run(log, f"{part}. {other}", [plan, *MENDED[1:-1], *known, MENDED[-1]])
+    lessons = await ExperienceStore(log).find(kind="lesson")
+    assert {record.goal for record in lessons} == {f"{part}. {other}", part}
+    assert {Lesson.from_json(record.content).text for record in lessons} == {LESSON}
+
+
 async def test_a_failed_run_teaches_lessons_too(log: RunLog):
     failed = await run(log, "Tell me my next meeting with santiago", [*MENDED[:-1], WEAK], ONCE)
     assert failed.status == "failed"

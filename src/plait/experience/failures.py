@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, cast
 
 from plait.errors import ReplyError
-from plait.events import Gated, Record, StepRecorded, SubtaskFinished
+from plait.events import Gated, Record, StepRecorded, SubtaskFinished, SubtaskStarted
 from plait.experience.goals import masked
 from plait.experience.lessons import MOST_PARAMETERS, Argument, Failure, Lesson, Schemas, Value
 from plait.experience.results import rows_of, spelled
@@ -48,23 +48,35 @@ class _Try:
         return frozenset(cell for row in rows_of(self.observation) for cell in row.values())
 
 
-def lessons_of(task: str, records: Sequence[Record], tools: Schemas) -> list[Lesson]:
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """A lesson, and what it was learned at."""
+
+    goal: str
+    """Of the subtask."""
+    lesson: Lesson
+
+
+def lessons_of(task: str, records: Sequence[Record], tools: Schemas) -> list[Learned]:
     """Return what a run of a tool task teaches by its failures, each once for a tool and a kind of failure.
+
+    Those whose call was mended come first.
 
     Args:
         task: As the user said it.
         records: Of the run.
         tools: What the tools may be called with; of other tools there is no lesson.
     """
-    lessons: dict[tuple[str, Failure], Lesson] = {}
+    learned: dict[tuple[str, Failure], Learned] = {}
     specs = [CallSpec(name=name, description="", parameters=schema) for name, schema in tools.items()]
     for leaf in _leaves(records):
         tries = [each for record in leaf[:MOST_RECORDS] for each in _tries(record, specs, tools)]
+        goal = next((r.event.goal for r in leaf if isinstance(r.event, SubtaskStarted)), task)
         succeeded = any(isinstance(r.event, SubtaskFinished) and r.event.status == "succeeded" for r in leaf)
         for lesson in _compared(task, tries) if succeeded else _hopeless(task, tries):
             if lesson.fits(tools):
-                lessons.setdefault((lesson.tool, lesson.failure), lesson)
-    mended_first = sorted(lessons.values(), key=lambda lesson: not lesson.mended)
+                learned.setdefault((lesson.tool, lesson.failure), Learned(goal=goal, lesson=lesson))
+    mended_first = sorted(learned.values(), key=lambda each: not each.lesson.mended)
     return mended_first[:MOST_LESSONS]
 
 

@@ -196,12 +196,16 @@ def _kept_from(leaf: Goal) -> bool:
 
 
 def _lessons(work: Work, records: Sequence[Record]) -> Iterator[Experience]:
-    """Yield what failed, of the same tools once: the one that was mended says more."""
+    """Yield what failed, of the same tools once: the one that was mended says more.
+
+    It is kept for who plans such a task, and for who works on such a part of one.
+    """
     if work.options.preset == PAPER:
         return
-    lessons = lessons_of(work.task, records, work.parameters)
-    for lesson in {tuple(lesson.tools): lesson for lesson in reversed(lessons)}.values():
-        yield work.record("lesson", work.task, lesson.as_json(), tools=lesson.tools)
+    learned = lessons_of(work.task, records, work.parameters)
+    for each in {tuple(each.lesson.tools): each for each in reversed(learned)}.values():
+        for goal in {key_of(goal): goal for goal in (each.goal[:MOST_GOAL], work.task)}.values():
+            yield work.record("lesson", goal, each.lesson.as_json(), tools=each.lesson.tools)
 
 
 # What teams make.
