@@ -122,8 +122,7 @@ async def test_who_reads_no_workflows_is_given_lessons_alone(store: ExperienceSt
     records = Records()
     asked = guide(store)
     assert isinstance(asked, ExperienceGuide)
-    found = await asked.advice(MemoryJournal(records), NOW, workflows=False)
-    assert found == Advice(lessons=ADVICE.lessons)
+    assert await asked.warnings(MemoryJournal(records), NOW) == ADVICE.lessons
     assert records.of(WorkflowRecalled) == []
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from plait.events import PipelineEnded, PipelineRecalled
 from plait.experience.recall import Recalled, Recollection
-from plait.experience.references import MOST_GOAL, References
+from plait.experience.references import MOST_GOAL, Found, References
 from plait.experience.tree import Step as WalkedStep
 from plait.experience.walk import Finished, NextCall, Walk
 from plait.journal import Journal
@@ -26,15 +26,22 @@ class ExperienceGuide:
     walks: bool = True
     """Off: no pipeline is walked, as if there were none."""
 
-    async def advice(self, journal: Journal, goal: str, *, workflows: bool = True) -> Advice:
+    async def advice(self, journal: Journal, goal: str) -> Advice:
         """Return workflows of similar goals and lessons; a step on record, without a language model."""
-        if self.references is None or len(goal) > MOST_GOAL:
-            return Advice()
-        found = await self.references.find(journal, goal, workflows=workflows)
+        found = await self._found(journal, goal)
         return Advice(
             workflows=tuple(each.text for each in found.workflows),
             lessons=tuple(each.text for each in found.lessons),
         )
+
+    async def warnings(self, journal: Journal, goal: str) -> Sequence[str]:
+        """Return the lessons alone, where nobody reads workflows."""
+        return tuple(each.text for each in (await self._found(journal, goal, workflows=False)).lessons)
+
+    async def _found(self, journal: Journal, goal: str, *, workflows: bool = True) -> Found:
+        if self.references is None or len(goal) > MOST_GOAL:
+            return Found()
+        return await self.references.find(journal, goal, workflows=workflows)
 
     async def knows(self, journal: Journal, goal: str) -> bool:
         """Whether a pipeline fits the whole of a goal."""
