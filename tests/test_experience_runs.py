@@ -16,7 +16,7 @@ from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel
 from plait.outfit.hands import Hands
 from plait.outfit.learning import GOALS_OF_A_LESSON, unlearn
-from plait.outfit.teaching import AWAITS
+from plait.outfit.teaching import LEARNED_FROM
 from plait.replaying import canonical, replay
 from plait.runner import resume, start
 from plait.runtime.experience_store import ExperienceStore
@@ -168,11 +168,11 @@ async def test_what_waits_for_a_second_success_is_not_lost_for_a_failed_run(log:
     store = ExperienceStore(log)
     [record] = await store.find(kind="pipeline")
     awaits = {"runs": ["earlier"], "day": ""}
-    await store.add(replace(record, content={**record.content, AWAITS: awaits}))
+    await store.add(replace(record, content={**record.content, LEARNED_FROM: awaits}))
     failed = await run(log, TASK, [*first_run("00000256")[:-1], WEAK], ONCE)
     assert of(log, failed, ExperienceStored) == []
     [kept] = await store.find(kind="pipeline")
-    assert kept.content[AWAITS] == awaits
+    assert kept.content[LEARNED_FROM] == awaits
 
 
 async def test_of_a_failed_run_the_parts_that_did_something_teach(log: RunLog):

@@ -93,7 +93,9 @@ async def _awaited(memory: Memory, experience: Experience) -> bool:
         statuses=("provisional",),
         key=experience.key,
     )
-    return any(AWAITS in record.content and list(record.tools) == list(experience.tools) for record in there)
+    return any(
+        LEARNED_FROM in record.content and list(record.tools) == list(experience.tools) for record in there
+    )
 
 
 async def _is_common(memory: Memory, lesson: Experience) -> bool:
