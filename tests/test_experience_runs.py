@@ -9,11 +9,14 @@ import pytest
 
 from plait.errors import LogError
 from plait.events import ExperienceStored, Noted, PipelineEnded, PipelineRecalled, StepRecorded
+from plait.experience.goals import key_of
+from plait.experience.lessons import Lesson
 from plait.experience.paper_form import from_json
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel
 from plait.outfit.hands import Hands
-from plait.outfit.learning import unlearn
+from plait.outfit.learning import GOALS_OF_A_LESSON, unlearn
+from plait.outfit.teaching import LEARNED_FROM
 from plait.replaying import canonical, replay
 from plait.runner import resume, start
 from plait.runtime.experience_store import ExperienceStore
@@ -127,13 +130,145 @@ async def test_without_experience_nothing_is_stored(log: RunLog):
     assert await ExperienceStore(log).find() == []
 
 
-async def test_a_run_that_failed_or_was_only_rehearsed_teaches_nothing(log: RunLog):
-    weak = "I do not know.\n# critique: It says nothing.\n# score: 1"
-    failed = await run(log, TASK, [*first_run("00000256")[:-1], weak], OFFICE.changed({"rounds": 1}))
-    assert failed.status == "failed"
+async def test_a_run_that_was_only_rehearsed_teaches_nothing(log: RunLog):
     rehearsed = OFFICE.changed({"dry_run": True})
     await run(log, TASK, first_run("00000256"), rehearsed)
     assert await ExperienceStore(log).find() == []
+
+
+WEAK = "I do not know.\n# critique: It says nothing.\n# score: 1"
+ONCE = OFFICE.changed({"rounds": 1})
+
+
+async def test_what_a_failed_run_did_well_is_used_only_after_a_success(log: RunLog):
+    failed = await run(log, TASK, [*first_run("00000256")[:-1], WEAK], ONCE)
+    assert failed.status == "failed"
+    [stored] = of(log, failed, ExperienceStored)
+    assert (stored.of, stored.status) == ("pipeline", "provisional")
+    store = ExperienceStore(log)
+    again = await run(log, TASK, first_run("00000256"))
+    assert of(log, again, PipelineRecalled) == []
+    assert [record.status for record in await store.find(kind="pipeline")] == ["active"]
+    used = await run(log, OTHER_DAY, [ANSWER])
+    assert used.usage.model_calls == 1
+
+
+async def test_a_failed_run_takes_nothing_from_what_a_success_taught(log: RunLog):
+    await run(log, TASK, first_run("00000256"))
+    off = ONCE.changed({"without": ("execution-experience",)})
+    failed = await run(log, TASK, [*first_run("00000256")[:-1], WEAK], off)
+    assert failed.status == "failed"
+    assert of(log, failed, ExperienceStored) == []
+    statuses = {record.status for record in await ExperienceStore(log).find()}
+    assert statuses == {"active"}
+
+
+async def test_what_waits_for_a_second_success_is_not_lost_for_a_failed_run(log: RunLog):
+    await run(log, TASK, [*first_run("00000256")[:-1], WEAK], ONCE)
+    store = ExperienceStore(log)
+    [record] = await store.find(kind="pipeline")
+    awaits = {"runs": ["earlier"], "day": ""}
+    await store.add(replace(record, content={**record.content, LEARNED_FROM: awaits}))
+    failed = await run(log, TASK, [*first_run("00000256")[:-1], WEAK], ONCE)
+    assert of(log, failed, ExperienceStored) == []
+    [kept] = await store.find(kind="pipeline")
+    assert kept.content[LEARNED_FROM] == awaits
+
+
+async def test_of_a_failed_run_the_parts_that_did_something_teach(log: RunLog):
+    task = f"{TASK} and tell me the address of sofia"
+    plan = f"1. {TASK}\n2. Tell me the address of sofia{REMARKS}"
+    asks = f'{THOUGHT}company_directory.find_email_address(name="sofia"){REMARKS}'
+    told = f'{THOUGHT}done(result="sofia.santos@atlas.com"){REMARKS}'
+    script = [plan, *first_run("00000256")[1:-1], asks, told, WEAK]
+    failed = await run(log, task, script, ONCE)
+    assert failed.status == "failed"
+    pipelines = await ExperienceStore(log).find(kind="pipeline")
+    assert {(pipeline.goal, pipeline.status) for pipeline in pipelines} == {
+        (TASK, "provisional"),
+        ("Tell me the address of sofia", "provisional"),
+    }
+    assert await ExperienceStore(log).find(kind="workflow") == []
+
+
+async def test_without_experience_of_execution_no_pipeline_is_walked_and_still_learned(log: RunLog):
+    await run(log, TASK, first_run("00000256"))
+    off = OFFICE.changed({"without": ("execution-experience",)})
+    other = await run(log, OTHER_DAY, first_run(await _first_of(log, 14), OTHER_DAY, 14), off)
+    assert (other.status, other.usage.model_calls) == ("succeeded", 5)
+    assert of(log, other, PipelineRecalled) == []
+    assert {stored.of for stored in of(log, other, ExperienceStored)} == {"workflow", "pipeline"}
+
+
+async def test_without_experience_of_planning_pipelines_are_walked(log: RunLog):
+    off = OFFICE.changed({"without": ("planning-experience",)})
+    first = await run(log, TASK, first_run("00000256"), off)
+    assert first.experience["stored"]["workflows"] == 1
+    other = await run(log, OTHER_DAY, [ANSWER], off)
+    assert other.experience["pipelines_executed"] == 1
+
+
+async def _first_of(log: RunLog, day: int) -> str:
+    """Return the id of the first meeting of a day, which a scripted model has to know."""
+    looking = f"Tell me my first meeting on December {day}"
+    script = [f"1. {looking}{REMARKS}", search(day), f'{THOUGHT}done(result="seen"){REMARKS}', ANSWER]
+    result = await run(log, looking, script, OFFICE.changed({"without": ("experience",)}))
+    [step] = [step for step in of(log, result, StepRecorded) if step.step == "tool"]
+    return str(step.result["text"].splitlines()[1].split(" | ")[0])
+
+
+MENDED = [
+    f"1. Tell me my next meeting with santiago{REMARKS}",
+    f'{THOUGHT}calendar.search_events(query="santiago the great"){REMARKS}',
+    f'{THOUGHT}company_directory.find_email_address(name="santiago"){REMARKS}',
+    f'{THOUGHT}calendar.search_events(query="santiago.martinez@atlas.com"){REMARKS}',
+    f'{THOUGHT}done(result="progress update"){REMARKS}',
+    f"It is progress update.{REMARKS}",
+]
+LESSON = (
+    "calendar.search_events with words as query found nothing; with an address from"
+    " company_directory.find_email_address as query it found something."
+)
+
+
+async def test_a_search_that_had_to_be_mended_teaches_a_lesson(log: RunLog):
+    result = await run(log, "Tell me my next meeting with santiago", MENDED)
+    assert result.status == "succeeded"
+    assert result.experience["stored"]["lessons"] == 1
+    [record] = await ExperienceStore(log).find(kind="lesson")
+    assert Lesson.from_json(record.content).text == LESSON
+    assert record.key == key_of("Tell me my next meeting with santiago")
+    assert list(record.tools) == ["calendar.search_events", "company_directory.find_email_address"]
+
+
+async def test_a_lesson_is_kept_for_the_task_and_for_the_part_that_it_was_learned_at(log: RunLog):
+    part, other = "Tell me my next meeting with santiago", "Also tell me the address of sofia"
+    plan = f"1. {part}\n2. {other}{REMARKS}"
+    known = [f'{THOUGHT}company_directory.find_email_address(name="sofia"){REMARKS}', MENDED[-2]]
+    await run(log, f"{part}. {other}", [plan, *MENDED[1:-1], *known, MENDED[-1]])
+    lessons = await ExperienceStore(log).find(kind="lesson")
+    assert {record.goal for record in lessons} == {f"{part}. {other}", part}
+    assert {Lesson.from_json(record.content).text for record in lessons} == {LESSON}
+
+
+async def test_a_failed_run_teaches_lessons_too(log: RunLog):
+    failed = await run(log, "Tell me my next meeting with santiago", [*MENDED[:-1], WEAK], ONCE)
+    assert failed.status == "failed"
+    assert failed.experience["stored"]["lessons"] == 1
+
+
+@pytest.mark.parametrize("changes", [{"preset": "paper"}, {"without": ("experience",)}])
+async def test_what_is_beyond_the_paper_or_off_teaches_no_lesson(log: RunLog, changes: dict[str, Any]):
+    await run(log, "Tell me my next meeting with santiago", MENDED, OFFICE.changed(changes))
+    assert await ExperienceStore(log).find(kind="lesson") == []
+
+
+async def test_the_same_lesson_is_kept_under_few_goals(log: RunLog):
+    for wanted in ("next", "last", "first", "second", "longest", "shortest", "latest"):
+        task = f"Tell me my {wanted} meeting with santiago"
+        await run(log, task, [f"1. {task}{REMARKS}", *MENDED[1:]])
+    lessons = await ExperienceStore(log).find(kind="lesson")
+    assert len(lessons) == GOALS_OF_A_LESSON
 
 
 async def test_where_the_pipeline_leads_no_further_the_agent_goes_on_from_there(log: RunLog):
@@ -280,9 +415,7 @@ async def test_a_memory_that_fails_costs_no_result(log: RunLog, monkeypatch: pyt
 
 async def test_a_use_is_counted_once_however_often_its_run_is_taken_up(log: RunLog):
     await run(log, TASK, first_run("00000256"))
-    weak = "I do not know.\n# critique: It says nothing.\n# score: 1"
-    once = OFFICE.changed({"rounds": 1})
-    failed = await run(log, OTHER_DAY, [weak], once)
+    failed = await run(log, OTHER_DAY, [WEAK], ONCE)
     assert failed.status == "failed"
     async with ScriptedModel([]) as model:
         await resume(failed.run_id, Hands(model=model, log=log))

@@ -99,7 +99,7 @@ class SolveOptions(LimitOptions, TeamOptions, total=False):
     check: str
     """A command that says by its exit status whether the answer is right."""
     without: Sequence[str]
-    """What is switched off, for instance `tool-gate` or `elitism`."""
+    """What is switched off, for instance `tool-gate`, `elitism` or `planning-experience`."""
     function_calling: bool
     rounds: int
     steps: int

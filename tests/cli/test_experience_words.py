@@ -6,7 +6,14 @@ from plait.cli.experience_words import ExperienceEvent, experience_line
 from plait.cli.plain import lines_of
 from plait.cli.story import Place
 from plait.cli.tree import happening_line
-from plait.events import ExperienceStored, PipelineEnded, PipelineRecalled, Record
+from plait.events import (
+    ExperienceStored,
+    LessonRecalled,
+    PipelineEnded,
+    PipelineRecalled,
+    Record,
+    WorkflowRecalled,
+)
 
 RECALLED = PipelineRecalled(experience="aa11", goal="Delete it", slots={})
 
@@ -31,6 +38,23 @@ RECALLED = PipelineRecalled(experience="aa11", goal="Delete it", slots={})
             ExperienceStored(experience="aa11", of="workflow", goal="Delete it", again=True),
             "learned again: workflow aa11",
         ),
+        (
+            ExperienceStored(
+                experience="aa11", of="pipeline", goal="Delete it", again=False, status="provisional"
+            ),
+            "learned: pipeline aa11, not used before a run succeeds with it",
+        ),
+        (
+            ExperienceStored(
+                experience="aa11", of="workflow", goal="Delete it", again=False, status="quarantined"
+            ),
+            "learned: workflow aa11, not used before you approve it",
+        ),
+        (
+            WorkflowRecalled(experience="aa11", goal="Delete it", alike=0.9),
+            "recalled workflow aa11 of 'Delete it' as a reference",
+        ),
+        (LessonRecalled(experience="aa11", text="find failed."), "recalled lesson aa11: find failed."),
     ],
 )
 def test_every_event_says_what_it_means_to_a_reader(event: ExperienceEvent, said: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from tests.experience.office_steps import EVENTS, SCHEMAS
 from tests.experience.recorded import called, chosen, on_record, planned
 
-from plait.events import Event, SubtaskFinished
+from plait.events import Event, SubtaskFinished, SubtaskStarted
 from plait.experience.failures import lessons_of
 
 LEAF = "run/round-1/subtask-1"
@@ -33,7 +33,7 @@ def ended(status: Any = "succeeded") -> tuple[str, Event]:
 
 def taught(*places: tuple[str, Event], task: str = TASK) -> list[str]:
     records = on_record(planned(task), *places, task=task)
-    return [lesson.text for lesson in lessons_of(task, records, SCHEMAS)]
+    return [learned.lesson.text for learned in lessons_of(task, records, SCHEMAS)]
 
 
 NOTHING = found("No events found.")
@@ -50,6 +50,13 @@ def test_a_search_that_found_nothing_until_it_was_asked_otherwise():
         "calendar.search_events with a name as query found nothing; with an address from"
         " company_directory.find_email_address as query it found something."
     ]
+
+
+def test_a_lesson_knows_the_goal_of_its_subtask():
+    calls = [step(1, SEARCH, NOTHING, query="santiago"), step(2, SEARCH, NOTHING, query="s")]
+    started = f"{LEAF}!0", SubtaskStarted(id="1", goal="Find it")
+    records = on_record(planned("Find it"), started, *calls, ended("failed"), task=TASK)
+    assert [learned.goal for learned in lessons_of(TASK, records, SCHEMAS)] == ["Find it"]
 
 
 def test_no_value_of_the_task_or_of_a_tool_stands_in_a_lesson():

@@ -37,7 +37,8 @@ LESSON = Lesson(tool="calendar.search_events", failure="found nothing", argument
                 failure="found nothing",
                 arguments=(Argument(name="time_max", value="a time"),),
             ),
-            "calendar.search_events with a time as time_max found nothing; without time_max it found something.",
+            "calendar.search_events with a time as time_max found nothing;"
+            " without time_max it found something.",
         ),
         (
             Lesson(tool="calendar.create_event", failure="failed", arguments=(NAME,), mended=False),

@@ -9,7 +9,11 @@ GOAL = "Rename the meeting with Olivia on December 13 to 'Sync'"
 WORKFLOW = Workflow(
     goal=GOAL,
     steps=(
-        WorkflowStep(goal="Find the address of Olivia", tools=("directory.find",)),
+        WorkflowStep(
+            goal="Find the address of Olivia",
+            milestone="the address of Olivia is known",
+            tools=("directory.find",),
+        ),
         WorkflowStep(goal="Rename her meeting to 'Sync'", tools=("calendar.search", "calendar.update")),
     ),
 )
@@ -19,8 +23,9 @@ def test_the_same_goal_with_other_values_gets_its_own_values():
     text = workflow_text(WORKFLOW, "Rename the meeting with Fatima on December 20 to 'Plan'", 500)
     assert text.splitlines() == [
         "Rename the meeting with Fatima on December 20 to 'Plan'",
-        "1. Find the address of Fatima => directory.find",
-        "2. Rename her meeting to 'Plan' => calendar.search, calendar.update",
+        "1. Find the address of Fatima => the address of Fatima is known",
+        "2. Rename her meeting to 'Plan'",
+        "Tools: directory.find, calendar.search, calendar.update",
     ]
 
 
@@ -29,18 +34,18 @@ def test_another_goal_sees_kinds_of_values_only():
     assert "Olivia" not in text
     assert "Sync" not in text
     assert "December" not in text
-    assert "1. Find the address of <name> => directory.find" in text
+    assert "1. Find the address of <name> => the address of <name> is known\n" in text
 
 
 def test_a_workflow_whose_only_step_is_the_goal_says_it_once():
     one = Workflow(
         goal="Delete it all", steps=(WorkflowStep(goal="Delete it all", tools=("find", "delete")),)
     )
-    assert workflow_text(one, "Delete it all", 100) == "1. Delete it all => find, delete"
+    assert workflow_text(one, "Delete it all", 100) == "1. Delete it all\nTools: find, delete"
     assert workflow_text(one, "Delete it all", 20) == ""
 
 
-@pytest.mark.parametrize(("most", "lines"), [(500, 3), (110, 2), (50, 0)])
+@pytest.mark.parametrize(("most", "lines"), [(500, 4), (180, 3), (120, 0)])
 def test_steps_without_room_are_left_out_from_the_end(most: int, lines: int):
     text = workflow_text(WORKFLOW, GOAL, most)
     assert len(text.splitlines()) == lines
@@ -56,10 +61,11 @@ def test_nothing_in_it_can_open_or_close_a_delimiter():
 def test_texts_and_lists_of_tools_are_bounded():
     tools = tuple(f"server.tool_number_{n}" for n in range(20))
     long = Workflow(goal="x " * 400, steps=(WorkflowStep(goal="y " * 400, tools=tools),))
-    head, step = workflow_text(long, "z", 5_000).splitlines()
+    head, step, named = workflow_text(long, "z", 5_000).splitlines()
     assert len(head) <= 90
-    assert len(step) <= 90 + 110
-    assert step.endswith(", ...")
+    assert len(step) <= 95
+    assert len(named) <= 130
+    assert named.endswith(", ...")
 
 
 def test_a_heading_alone_is_nothing():

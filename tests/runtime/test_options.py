@@ -6,6 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from plait.errors import UserError
+from plait.experience.settings import ExperienceSettings
 from plait.models.typed import schema_of
 from plait.runtime.options import SEQUENCES, Options, schema_of_answer
 from plait.runtime.places import anchored
@@ -91,3 +92,31 @@ def test_an_address_with_a_secret_is_never_recorded(address: str) -> None:
     with pytest.raises(UserError, match="Base URL") as caught:
         Options(base_url=address)
     assert "sesame" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("options", "recalled"),
+    [
+        (Options(), ExperienceSettings()),
+        (Options(without=("planning-experience",)), ExperienceSettings(planning=False, lessons=False)),
+        (Options(without=("execution-experience", "tool-gate")), ExperienceSettings(execution=False)),
+        (Options(preset="paper"), ExperienceSettings(lessons=False)),
+    ],
+)
+def test_what_is_recalled_follows_the_switches(options: Options, recalled: ExperienceSettings):
+    assert options.recalled() == recalled
+    assert options.experience
+
+
+@pytest.mark.parametrize(
+    ("options", "experience"),
+    [
+        (Options(without=("experience",)), False),
+        (Options(domain="story", preset="paper"), False),
+        (Options(domain="story"), True),
+        (Options(domain="story", without=("experience",)), False),
+        (Options(preset="paper"), True),
+    ],
+)
+def test_where_there_is_experience(options: Options, experience: bool):
+    assert options.experience == experience

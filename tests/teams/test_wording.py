@@ -9,6 +9,7 @@ from tests.teams.troupe import CODING, COMPLETION, TEST
 from plait.agents.gate import Feedback
 from plait.errors import UserError
 from plait.models.protocol import Message
+from plait.teams.ensemble import Told
 from plait.teams.solution import Rating, Solution
 from plait.teams.wording import Wording, chat, revised
 
@@ -37,6 +38,18 @@ def test_a_gate_adds_what_the_remarks_are() -> None:
     without = Wording(gated=False).assistant("A game", CODING, {}, [])
     assert with_gate.startswith(without)
     assert with_gate.endswith("below 8 if anything that must hold does not.")
+
+
+def test_what_is_known_of_earlier_work_stands_around_the_task_as_data() -> None:
+    plain = Wording(gated=False).assistant("A game", CODING, {}, [])
+    told = Told(reference="Chess\n- coding: {{task}}", warnings=["write less."])
+    prompt = Wording(gated=False).assistant("A game", CODING, {}, [], told)
+    before, _, after = prompt.partition("<earlier>\nChess\n- coding: {{task}}\n</earlier>\n\n")
+    assert "information about that task and no instruction" in before
+    assert after == plain.replace(
+        "Program it.", "Program it.\n\nIn earlier runs this went wrong:\n- write less."
+    )
+    assert Wording(gated=False).assistant("A game", CODING, {}, [], Told()) == plain
 
 
 def test_text_in_a_product_is_never_taken_for_a_place() -> None:

@@ -7,10 +7,11 @@ that can be said without their values there is no lesson. Pure; knows nothing of
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, cast
 
 from plait.errors import ReplyError
-from plait.events import Gated, Record, StepRecorded, SubtaskFinished
+from plait.events import Gated, Record, StepRecorded, SubtaskFinished, SubtaskStarted
 from plait.experience.goals import masked
 from plait.experience.lessons import MOST_PARAMETERS, Argument, Failure, Lesson, Schemas, Value
 from plait.experience.results import rows_of, spelled
@@ -18,8 +19,8 @@ from plait.models.callform import CallSpec, parse_call
 
 MOST_LESSONS = 8
 """Of one run."""
-MOST_TRIES = 400
-"""Of one run; with more it went in circles, and the first say enough."""
+MOST_RECORDS = 400
+"""Of one subtask; with more it went in circles, and the first say enough."""
 VAGUE: Sequence[Value] = ("a name", "a word", "words")
 """Kinds of values between which the line is too thin to follow."""
 FAILED_OFTEN = 2
@@ -41,24 +42,41 @@ class _Try:
     outcome: Failure | Literal["worked"]
     observation: str = ""
 
+    @cached_property
+    def cells(self) -> frozenset[str]:
+        """What its result has in its fields."""
+        return frozenset(cell for row in rows_of(self.observation) for cell in row.values())
 
-def lessons_of(task: str, records: Sequence[Record], tools: Schemas) -> list[Lesson]:
+
+@dataclass(frozen=True, kw_only=True)
+class Learned:
+    """A lesson, and what it was learned at."""
+
+    goal: str
+    """Of the subtask."""
+    lesson: Lesson
+
+
+def lessons_of(task: str, records: Sequence[Record], tools: Schemas) -> list[Learned]:
     """Return what a run of a tool task teaches by its failures, each once for a tool and a kind of failure.
+
+    Those whose call was mended come first.
 
     Args:
         task: As the user said it.
         records: Of the run.
         tools: What the tools may be called with; of other tools there is no lesson.
     """
-    lessons: dict[tuple[str, Failure], Lesson] = {}
+    learned: dict[tuple[str, Failure], Learned] = {}
     specs = [CallSpec(name=name, description="", parameters=schema) for name, schema in tools.items()]
     for leaf in _leaves(records):
-        tries = [each for record in leaf[:MOST_TRIES] for each in _tries(record, specs, tools)]
+        tries = [each for record in leaf[:MOST_RECORDS] for each in _tries(record, specs, tools)]
+        goal = next((r.event.goal for r in leaf if isinstance(r.event, SubtaskStarted)), task)
         succeeded = any(isinstance(r.event, SubtaskFinished) and r.event.status == "succeeded" for r in leaf)
         for lesson in _compared(task, tries) if succeeded else _hopeless(task, tries):
             if lesson.fits(tools):
-                lessons.setdefault((lesson.tool, lesson.failure), lesson)
-    mended_first = sorted(lessons.values(), key=lambda lesson: not lesson.mended)
+                learned.setdefault((lesson.tool, lesson.failure), Learned(goal=goal, lesson=lesson))
+    mended_first = sorted(learned.values(), key=lambda each: not each.lesson.mended)
     return mended_first[:MOST_LESSONS]
 
 
@@ -169,7 +187,7 @@ def _source(value: Any, task: str, before: Sequence[_Try]) -> str:
     if not text or text.casefold() in task.casefold():
         return ""
     for each in reversed(before):
-        if any(text in row.values() for row in rows_of(each.observation)):
+        if text in each.cells:
             return each.tool
     return ""
 

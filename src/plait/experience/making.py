@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from plait.agents.gate import CUT, NO_USABLE_REPLY
 from plait.errors import UserError
 from plait.events import Gated, Record, TeamDropped
-from plait.experience.reference_text import with_values, within
+from plait.experience.reference_text import plain_line, with_values, within
 from plait.experience.workflow import Workflow, WorkflowStep
 from plait.journal import JSON, JSONObject
 
@@ -82,7 +82,7 @@ def reference(workflow: Workflow, most: int) -> str:
         most: Characters at most; phases that have no room are left out from the end.
     """
     head = with_values(workflow.goal, {}, 2 * LINE_CHARACTERS)
-    phases = [f"- {with_values(step.goal, {}, 2 * LINE_CHARACTERS)}" for step in workflow.steps]
+    phases = [f"- {plain_line(step.goal, 2 * LINE_CHARACTERS)}" for step in workflow.steps]
     return within([head, *phases], most)
 
 

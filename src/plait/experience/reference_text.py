@@ -6,21 +6,25 @@ same place, or where there is none only its kind (`<name>`). Knows nothing of me
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
-from plait.experience.goals import aligned, masked
+from plait.experience.goals import SpanKind, aligned, masked
 from plait.experience.workflow import Workflow, WorkflowStep
 
 GOAL_CHARACTERS = 90
-"""Of the words of a goal or a step; a step's tools come on top."""
-TOOLS_CHARACTERS = 100
+"""Of a goal or a step."""
+MILESTONE_CHARACTERS = 60
+TOOLS_CHARACTERS = 120
 STEPS = 6
+_KIND = re.compile("|".join(f"<{kind}>" for kind in get_args(SpanKind)))
 _BREAKS = re.compile(r"[<>\s]+")
 
 
 def workflow_text(workflow: Workflow, goal: str, most: int) -> str:
-    """Return a workflow as a reference for `goal`: its goal, then `1. step => tools`, a line each.
+    """Return a workflow as a reference for `goal`: its goal, its steps as a plan has them, and its tools.
 
-    Where the only step is the goal itself it is said once.
+    Where the only step is the goal itself it is said once. Tools stand on a line of their own, so that nobody
+    takes them for a part of a plan.
 
     Args:
         workflow: Of another task.
@@ -31,20 +35,21 @@ def workflow_text(workflow: Workflow, goal: str, most: int) -> str:
     values = aligned(workflow.goal, goal) or {}
     head = with_values(workflow.goal, values, GOAL_CHARACTERS)
     steps = [_step_line(number, step, values) for number, step in enumerate(workflow.steps[:STEPS], 1)]
-    if len(steps) == 1 and steps[0].startswith(f"1. {head}"):
-        return steps[0] if len(steps[0]) <= most else ""
-    return within([head, *steps], most)
+    heading = [] if [step.partition(". ")[2] for step in steps] == [head] else [head]
+    tools = _tools_line([tool for step in workflow.steps for tool in step.tools])
+    text = within([*heading, *steps], most - len(tools) - 1, least=len(heading) + 1)
+    return f"{text}\n{tools}" if text and tools else text
 
 
-def within(lines: Sequence[str], most: int) -> str:
-    """Return a heading and as many of the lines below it as have room; empty without room for one."""
+def within(lines: Sequence[str], most: int, *, least: int = 2) -> str:
+    """Return as many lines as have room, from the first; empty without room for `least`."""
     kept, length = list[str](), 0
     for line in lines:
         length += len(line) + 1
         if length > most + 1:
             break
         kept.append(line)
-    return "\n".join(kept) if len(kept) > 1 else ""
+    return "\n".join(kept) if len(kept) >= least else ""
 
 
 def with_values(text: str, values: Mapping[str, str], most: int) -> str:
@@ -60,8 +65,14 @@ def with_values(text: str, values: Mapping[str, str], most: int) -> str:
     for span in masked(text).spans:
         pieces += [_plain(text[at : span.start]), known.get(span.text.casefold(), f"<{span.kind}>")]
         at = span.end
-    line = " ".join("".join([*pieces, _plain(text[at:])]).split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    return _shortened("".join([*pieces, _plain(text[at:])]), most)
+
+
+def plain_line(text: str, most: int) -> str:
+    """Return a text on one line that is at most so long; of tags only kinds of values are left."""
+    pieces = _KIND.split(text)
+    kinds = [*_KIND.findall(text), ""]
+    return _shortened("".join(_plain(piece) + kind for piece, kind in zip(pieces, kinds, strict=True)), most)
 
 
 def _plain(text: str) -> str:
@@ -69,12 +80,22 @@ def _plain(text: str) -> str:
     return _BREAKS.sub(" ", text)
 
 
+def _shortened(text: str, most: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
 def _step_line(number: int, step: WorkflowStep, values: Mapping[str, str]) -> str:
-    said, tools = with_values(step.goal, values, GOAL_CHARACTERS), ""
-    for tool in step.tools:
-        longer = f"{tools}, {tool}" if tools else f" => {tool}"
+    said = f"{number}. {with_values(step.goal, values, GOAL_CHARACTERS)}"
+    milestone = with_values(step.milestone, values, MILESTONE_CHARACTERS)
+    return f"{said} => {milestone}" if milestone else said
+
+
+def _tools_line(tools: Sequence[str]) -> str:
+    line = ""
+    for tool in dict.fromkeys(tools):
+        longer = f"{line}, {tool}" if line else f"Tools: {tool}"
         if len(longer) > TOOLS_CHARACTERS:
-            tools += ", ..."
-            break
-        tools = longer
-    return f"{number}. {said}{tools}"
+            return f"{line}, ..." if line else ""
+        line = longer
+    return line

@@ -49,6 +49,8 @@ async def learn(
                 continue
             if LEARNED_FROM in experience.content:  # It waits for a run that agrees.
                 experience = await confirmed(memory, experience, work, records, read)
+            elif experience.status == "provisional" and await _awaited(memory, experience):
+                continue  # What waits for a second success is not lost for what a failed run did.
             kept = await memory.add(experience)
             if kept.run_id == work.run_id:  # Else one that is trusted more stays as it is.
                 journal.emit(
@@ -80,6 +82,20 @@ async def unlearn(memory: Memory, name: str, records: Sequence[Record]) -> int:
     for record in wrong:
         await memory.change(record.id, status="suspended")
     return len(wrong)
+
+
+async def _awaited(memory: Memory, experience: Experience) -> bool:
+    """Whether a record of the same kind waits for a second success of the same goal."""
+    there = await memory.find(
+        memory=experience.memory,
+        kind=experience.kind,
+        domain=experience.domain,
+        statuses=("provisional",),
+        key=experience.key,
+    )
+    return any(
+        LEARNED_FROM in record.content and list(record.tools) == list(experience.tools) for record in there
+    )
 
 
 async def _is_common(memory: Memory, lesson: Experience) -> bool:

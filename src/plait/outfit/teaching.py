@@ -24,6 +24,7 @@ from plait.experience.pipeline import Pipeline
 from plait.experience.recall import TOOLS_KEY, digest_of
 from plait.experience.record import Experience, ExperienceStatus
 from plait.experience.references import MOST_GOAL
+from plait.experience.results import rows_of
 from plait.experience.soundness import problems_of
 from plait.experience.tree import Goal
 from plait.experience.workflow import workflows
@@ -122,11 +123,20 @@ def taught_by(work: Work, records: Sequence[Record], *, served: bool) -> list[Ex
 
 def _workflows(work: Work, root: Goal, status: ExperienceStatus) -> Iterator[Experience]:
     seen = [step.observation for leaf in root.leaves() for step in leaf.steps]
-    for workflow in workflows(root):
+    for workflow in workflows(_without_vain_searches(root)):
         names = list(dict.fromkeys(name for step in workflow.steps for name in step.tools))
         texts = [workflow.goal, *(text for step in workflow.steps for text in (step.goal, step.milestone))]
         own = "quarantined" if copied(texts, root.text, seen) else status
         yield work.record("workflow", workflow.goal, workflow.as_json(), tools=names, status=own)
+
+
+def _without_vain_searches(goal: Goal) -> Goal:
+    """Return a goal without the reads that found nothing: who plans like this need not know their tools."""
+    return replace(
+        goal,
+        steps=tuple(step for step in goal.steps if step.effect or rows_of(step.observation)),
+        subgoals=tuple(_without_vain_searches(subgoal) for subgoal in goal.subgoals),
+    )
 
 
 def _whole(work: Work, root: Goal) -> Iterator[Experience]:
@@ -186,12 +196,16 @@ def _kept_from(leaf: Goal) -> bool:
 
 
 def _lessons(work: Work, records: Sequence[Record]) -> Iterator[Experience]:
-    """Yield what failed, of the same tools once: the one that was mended says more."""
+    """Yield what failed, of the same tools once: the one that was mended says more.
+
+    It is kept for who plans such a task, and for who works on such a part of one.
+    """
     if work.options.preset == PAPER:
         return
-    lessons = lessons_of(work.task, records, work.parameters)
-    for lesson in {tuple(lesson.tools): lesson for lesson in reversed(lessons)}.values():
-        yield work.record("lesson", work.task, lesson.as_json(), tools=lesson.tools)
+    learned = lessons_of(work.task, records, work.parameters)
+    for each in {tuple(each.lesson.tools): each for each in reversed(learned)}.values():
+        for goal in {key_of(goal): goal for goal in (each.goal[:MOST_GOAL], work.task)}.values():
+            yield work.record("lesson", goal, each.lesson.as_json(), tools=each.lesson.tools)
 
 
 # What teams make.

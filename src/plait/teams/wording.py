@@ -82,7 +82,7 @@ class Wording:
         criteria = fill(self._load("criteria"), criteria=phase.criteria) if phase.criteria else ""
         return fill(
             self._load("assistant"),
-            prompt="\n\n".join([prompt, *self._told(told)]),
+            prompt="\n\n".join(self._with_what_is_told(told, prompt)),
             criteria=f"\n{criteria}\n" if criteria else "",
             form=self._form(
                 phase.reply,
@@ -92,9 +92,14 @@ class Wording:
             remarks=self._remarks(),
         )
 
-    def _told(self, told: Told) -> Iterator[str]:
+    def _with_what_is_told(self, told: Told, prompt: str) -> Iterator[str]:
+        """Yield a phase's prompt with what is known of earlier work around it.
+
+        The reference comes first: small models do the task that is named last.
+        """
         if told.reference:
             yield fill(self._load("reference"), reference=told.reference)
+        yield prompt
         if told.warnings:
             yield f"{WARNED}\n{listed(told.warnings)}"
 
