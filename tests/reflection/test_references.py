@@ -1,4 +1,4 @@
-"""What a guide advises: where it is asked, how it is shown, and that without any every prompt stays as it was."""
+"""What a guide advises: where it is asked, how it is shown, and that without any no prompt changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -158,7 +158,8 @@ async def test_a_line_of_another_task_with_values_of_its_own_goes_back() -> None
     assert stage.memory.of(Noted) == []
 
 
-async def test_advice_is_recalled_once_and_answered_from_the_record_on_resume() -> None:
+async def test_each_goal_is_asked_about_at_a_place_of_its_own() -> None:
+    """A real log refuses a step that comes twice."""
     log = RunLog.open()
     journal = await log.start("run-1", "Look", {})
     stage = worked()

@@ -117,8 +117,8 @@ def _write_subtask(sheet: Sheet, subtask: Subtask) -> None:
     if subtask.loop:
         sheet.write(2, f"loop broken: {subtask.loop.call} came {subtask.loop.times} times", "red")
     if subtask.result:
-        style = STATUS_STYLES.get(subtask.status, "red")
-        sheet.write(2, f"{subtask.status}: {subtask.result}", style)
+        status = "failed" if subtask.status == "split" else subtask.status
+        sheet.write(2, f"{status}: {subtask.result}", STATUS_STYLES.get(status, "red"))
     if subtask.rectifying:
         sheet.write(2, "how the plan goes on", "bold")
         _write_tries(sheet, 3, subtask.rectifying)
