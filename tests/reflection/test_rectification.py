@@ -41,7 +41,7 @@ def test_what_the_grammar_lets_through_can_be_read(text: str) -> None:
         ("delete", "only these can be deleted: 2, 3"),
         ("delete 1", "only these can be deleted: 2, 3"),
         ("delete 2-1", "only these can be deleted: 2, 3"),
-        ("split\n1. a (after 2)\n2. b (after 1)", "circle"),
+        ("split\n1. ab (after 2)\n2. ba (after 1)", "circle"),
     ],
 )
 def test_what_cannot_be_done_is_said(text: str, reason: str) -> None:

@@ -73,7 +73,7 @@ async def work(journal: Journal, round_: Round, leaf: Leaf) -> None:
         if run.status != "doing":
             return None
     run.warnings = (await advice_for(journal, round_.crew.guide, run.subtask.goal)).lessons
-    last, doubted = number + round_.crew.settings.steps, False
+    last = number + round_.crew.settings.steps
     while number < last:
         number += 1
         try:
@@ -82,19 +82,15 @@ async def work(journal: Journal, round_: Round, leaf: Leaf) -> None:
             memory.write(journal, error.message)
             return await _give_up(journal, round_, run, memory, error.message)
         if choice.done:
-            result = str(choice.arguments["result"])
-            if await _shown(journal, round_, run, result, number):
-                return _end(journal, run, memory, "succeeded", result)
-            if doubted:
-                return _end(journal, run, memory, "failed", f"{NOT_REACHED}: {run.subtask.milestone}")
-            doubted = True
-            memory.write(journal, f"{NOT_REACHED}, so it is not done: {run.subtask.milestone}")
+            await _claimed(journal, round_, run, memory, str(choice.arguments["result"]), number)
+            if run.status != "doing":
+                return None
             continue
         step = await _execute(journal, round_, leaf, choice, number)
         run.steps.append(step)
         if looped(run.steps):
             journal.emit(LoopBroken(call=step.call, times=2))
-            return await _break_off(journal, round_, run, memory)
+            return await _break_off(journal, round_, run, memory, number)
         if not step.ok:
             own = f" (own critique before: {step.critique})" if step.critique else ""
             memory.write(journal, f"{step.call} -> {step.observation}{own}")
@@ -240,7 +236,9 @@ async def _give_up(
     return _end(journal, run, memory, "failed", why)
 
 
-async def _break_off(journal: Journal, round_: Round, run: SubtaskRun, memory: ShortTermMemory) -> None:
+async def _break_off(
+    journal: Journal, round_: Round, run: SubtaskRun, memory: ShortTermMemory, number: int
+) -> None:
     """End a subtask whose agent makes the same call with the same result again.
 
     Where the call found something, or different searches found nothing, there may just be nothing left
@@ -254,11 +252,21 @@ async def _break_off(journal: Journal, round_: Round, run: SubtaskRun, memory: S
     elif last.empty and len(empty) >= SEARCHES_ENOUGH:
         result = f"{len(empty)} searches found nothing to act on"
     if not result:
-        why = f"{last.call} brings the same again and again"
-        return _end(journal, run, memory, "failed", why)
-    if not await _shown(journal, round_, run, result, len(run.steps) + 1):
+        return _end(journal, run, memory, "failed", f"{last.call} brings the same again and again")
+    run.doubted = True  # It goes in circles, so it does not hear of it first.
+    return await _claimed(journal, round_, run, memory, result, number)
+
+
+async def _claimed(
+    journal: Journal, round_: Round, run: SubtaskRun, memory: ShortTermMemory, result: str, number: int
+) -> None:
+    """End a leaf that is said to be done; who is not believed hears of it once and goes on."""
+    if await _shown(journal, round_, run, result, number):
+        return _end(journal, run, memory, "succeeded", result)
+    if run.doubted:
         return _end(journal, run, memory, "failed", f"{NOT_REACHED}: {run.subtask.milestone}")
-    return _end(journal, run, memory, "succeeded", result)
+    run.doubted = True
+    return memory.write(journal, f"{NOT_REACHED}, so it is not done: {run.subtask.milestone}")
 
 
 async def _shown(journal: Journal, round_: Round, run: SubtaskRun, claim: str, number: int) -> bool:

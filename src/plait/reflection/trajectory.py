@@ -67,6 +67,8 @@ class SubtaskRun:
     """How many of the steps, from the first, an earlier round took."""
     replaced: bool = False
     """Whether it failed and others stand for it, or the plan goes on without it."""
+    doubted: bool = False
+    """Whether its agent said once that it was done, and was not believed."""
     warnings: Sequence[str] = ()
     """What went wrong before with goals like this."""
 

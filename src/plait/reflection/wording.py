@@ -34,6 +34,7 @@ MADE_WITHOUT_SCORE, MADE_WITHOUT_CRITIQUE = "10", "It fits the subtask."
 """Shown for a call that needed no model."""
 OWN_CHARACTERS = 5_000
 """Of the results of the subtask at work; the rest is for what came before it."""
+GONE_ON = "-> this way did not do; what follows took its place"
 TRIED_CHARACTERS = 3_000
 """Of the results of a subtask that failed, where its plan is rectified."""
 WAYS: Mapping[str, str] = {
@@ -227,6 +228,8 @@ def trajectory_text(trajectory: Trajectory, *, remarks: bool = False) -> str:
         head = f"Subtask {run.subtask.id}: {run.subtask.goal}{after}"
         own = [f"{step.call}: {step.critique} (score {step.score})" for step in run.steps if step.critique]
         tail = f"-> {run.status}" + (f": {one_line(run.result)}" if run.result else "")
+        # Whoever writes the answer need not know of a try that others made good.
+        tail = GONE_ON if run.replaced and not remarks else tail
         parts = (head, shown(run.steps, most), *(own if remarks else ()), tail)
         blocks.append("\n".join(part for part in parts if part))
     return "\n\n".join(blocks)
