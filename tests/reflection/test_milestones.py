@@ -72,6 +72,17 @@ async def test_the_agent_is_told_the_milestone_of_its_subtask() -> None:
     assert "# Subtask: Return that of dana\nIt is done when: it is back\n" in stage.prompts("tool")[0]
 
 
+def test_names_of_tools_after_the_arrow_are_no_milestone() -> None:
+    """References show which tools were called in the same place."""
+    names = ("shelf.find", "shelf.give")
+    one, both, other = read_plan(
+        "1. Look => shelf.find\n2. Give => shelf.find, shelf.give.\n3. Tell => shelf.find has told",
+        tools=names,
+    ).subtasks
+    assert (one.goal, one.milestone, both.milestone) == ("Look", "", "")
+    assert other.milestone == "shelf.find has told"
+
+
 # What shows them.
 
 

@@ -1,6 +1,6 @@
 """What a guide advises: where it is asked, how it is shown, and that without any no prompt changes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,6 +45,9 @@ class Adviser:
         # A step with one name, as a memory's guide has one: two goals need two places.
         found = await journal.call("advice", recall, {"goal": goal})
         return self.known[goal] if found else Advice()
+
+    async def warnings(self, journal: Journal, goal: str) -> Sequence[str]:
+        return (await self.advice(journal, goal)).lessons
 
     async def knows(self, journal: Journal, goal: str) -> bool:
         return False
@@ -212,6 +215,8 @@ def test_several_pieces_of_advice_are_one_in_order_and_without_repeats() -> None
         ("Find the loan of Lena", "Find the loan of Lena", False),
         ("Return what was found", "Anything", False),
         ("Find the loan of Mira", "Anything", False),
+        ("Find the loan of <name>", "Find the loan of Mira", True),
+        ("Write <name> into it", "Write <name> into it", False),
     ],
 )
 def test_only_a_line_of_a_reference_with_foreign_values_is_copied(goal: str, task: str, copied: bool) -> None:

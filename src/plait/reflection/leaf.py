@@ -17,7 +17,7 @@ from plait.reflection.doubts import looped
 from plait.reflection.guide import Call, Lost, Trail
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.plan_tree import Leaf, PlanTree
-from plait.reflection.references import advice_for
+from plait.reflection.references import warnings_for
 from plait.reflection.searches import wider
 from plait.reflection.second_opinion import holds, reached
 from plait.reflection.tool_agent import MAX_RESULT, Choice, Moment, choose
@@ -72,7 +72,7 @@ async def work(journal: Journal, round_: Round, leaf: Leaf) -> None:
         number = await _follow(journal, round_, leaf, trail)
         if run.status != "doing":
             return None
-    run.warnings = (await advice_for(journal, round_.crew.guide, run.subtask.goal)).lessons
+    run.warnings = await warnings_for(journal, round_.crew.guide, run.subtask.goal)
     last = number + round_.crew.settings.steps
     while number < last:
         number += 1

@@ -6,7 +6,7 @@ Knows nothing of models; `read_plan` takes what a planner wrote and says in word
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,7 +70,7 @@ def plan_line(*, brackets: bool = False) -> str:
     )
 
 
-def read_plan(text: str, *, milestones: bool = True) -> Plan:
+def read_plan(text: str, *, milestones: bool = True, tools: Collection[str] = ()) -> Plan:
     """Read a plan written as numbered lines, and put it in topological order.
 
     A line is `2. goal`, and depends on the lines before it; `(after 1)` at its end names others, and
@@ -80,6 +80,7 @@ def read_plan(text: str, *, milestones: bool = True) -> Plan:
     Args:
         text: What the planner wrote.
         milestones: Whether ` => ` means a milestone; not where the task itself has one.
+        tools: Names of tools. Who only names some after ` => `, as references do, gives no milestone.
 
     Raises:
         ReplyError: no subtask, too many, an id twice, a dependency on an unknown id, or a cycle.
@@ -101,7 +102,7 @@ def read_plan(text: str, *, milestones: bool = True) -> Plan:
         for other in subtask.depends_on:
             if other not in ids:
                 raise ReplyError(f"subtask {subtask.id} is after {other}, which is no subtask")
-    return Plan(subtasks=_joined(_sorted(subtasks)))
+    return Plan(subtasks=[_without_tools(subtask, tools) for subtask in _joined(_sorted(subtasks))])
 
 
 def splits_one_thing(plan: Plan, task: str) -> bool:
@@ -161,6 +162,11 @@ def _split_milestone(line: str) -> tuple[str, str]:
     if len(milestone) > MAXIMUM_MILESTONE:
         return line, ""
     return (goal, milestone) if goal else (milestone or line, "")
+
+
+def _without_tools(subtask: Subtask, tools: Collection[str]) -> Subtask:
+    words = [word.strip(" .") for word in subtask.milestone.split(",")]
+    return replace(subtask, milestone="") if all(not word or word in tools for word in words) else subtask
 
 
 def _joined(subtasks: Sequence[Subtask]) -> list[Subtask]:

@@ -69,7 +69,8 @@ def whole_task(journal: Journal, task: str, number: int) -> Judged[Plan]:
 def _judged(journal: Journal, crew: Crew, advice: Advice, reply: Reply) -> Judged[Plan]:
     """Read a plan; without the planner's gate whatever can be read passes."""
     remarked = split_remarks(reply.text)
-    plan = read_plan(remarked.body, milestones=MILESTONE.strip() not in crew.task)
+    milestones = MILESTONE.strip() not in crew.task
+    plan = read_plan(remarked.body, milestones=milestones, tools=crew.executor.tools)
     problems, useless = list[str](), False
     if crew.settings.planner.enabled:
         if splits_one_thing(plan, crew.task):

@@ -112,7 +112,9 @@ def rectification_grammar(offer: Offer, *, brackets: bool, remarks: bool) -> str
     return remarked_grammar(f"({' | '.join(ways)})", rules, remarks=remarks)
 
 
-def read_rectification(text: str, offer: Offer, *, milestones: bool = True) -> Rectification:
+def read_rectification(
+    text: str, offer: Offer, *, milestones: bool = True, tools: Collection[str] = ()
+) -> Rectification:
     """Read what the planner wrote about a failed leaf.
 
     New leaves get ids from the failed one's: `2-1` is the first part of 2, `2a` was added beside it.
@@ -130,7 +132,7 @@ def read_rectification(text: str, offer: Offer, *, milestones: bool = True) -> R
         return Rectification(operation="give_up")
     if word == DELETE:
         return Rectification(operation="delete", deleted=_deleted(found["rest"], offer))
-    parts = read_plan(rest, milestones=milestones).subtasks
+    parts = read_plan(rest, milestones=milestones, tools=tools).subtasks
     if word == SPLIT:
         if not FEWEST_PARTS <= len(parts) <= min(MOST_PARTS, offer.more):
             raise ReplyError(f"a split has {FEWEST_PARTS} to {min(MOST_PARTS, offer.more)} lines")

@@ -131,7 +131,7 @@ def _judged(crew: Crew, failure: Failure, advice: Advice, reply: Reply) -> Judge
     remarked = split_remarks(reply.text)
     offer, standing = failure.offer, failure.standing
     milestones = MILESTONE.strip() not in crew.task
-    way = read_rectification(remarked.body, offer, milestones=milestones)
+    way = read_rectification(remarked.body, offer, milestones=milestones, tools=crew.executor.tools)
     problems = hard_problems(way, offer, standing)
     fatal = bool(problems)
     if crew.settings.planner.enabled:

@@ -17,6 +17,7 @@ LINE_CHARACTERS = 200
 
 _DELIMITER = re.compile(r"</?(?=\s*reference)", re.IGNORECASE)
 _LINE = re.compile(r"^\s*\d{1,3}[.):]\s+(?P<goal>\S.*?)(?:\s*=>.*)?$")
+_KIND = re.compile(r"<(?:quoted|email|date|time|number|name)>")
 _VALUE = re.compile(r"\d[\w:.,@-]*|'[^']+'|\"[^\"]+\"|\S+@\S+|(?<=\s)[A-Z]\w+")
 
 
@@ -36,6 +37,17 @@ async def advice_for(journal: Journal, guide: Guide | None, goal: str, name: str
         return await guide.advice(branch, " ".join(goal.split()))
 
     return await journal.branch(name, place, None)
+
+
+async def warnings_for(journal: Journal, guide: Guide | None, goal: str) -> Sequence[str]:
+    """Return what a guide warns of on the way to a goal; nothing where there is no guide."""
+    if guide is None:
+        return ()
+
+    async def place(branch: Journal, _: None) -> Sequence[str]:
+        return await guide.warnings(branch, " ".join(goal.split()))
+
+    return await journal.branch("advice", place, None)
 
 
 def joined(advices: Sequence[Advice]) -> Advice:
@@ -59,13 +71,17 @@ def lessons_text(lessons: Sequence[str]) -> str:
 
 
 def copied_values(goals: Sequence[str], advice: Advice, task: str) -> list[str]:
-    """Return the goals that are lines of a reference with values in them that the task does not have."""
+    """Return the goals that are lines of a reference with values in them that the task does not have.
+
+    A reference may say only the kind of a value, `<name>`: that is never part of a goal of this task.
+    """
     lines = [line for text in advice.workflows for line in text.splitlines()]
     known = {match["goal"].strip().lower() for line in lines if (match := _LINE.match(line))}
     return [
         goal
         for goal in goals
-        if goal.lower() in known and any(value not in task for value in _VALUE.findall(goal))
+        if any(kind not in task for kind in _KIND.findall(goal))
+        or (goal.lower() in known and any(value not in task for value in _VALUE.findall(goal)))
     ]
 
 
