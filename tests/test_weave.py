@@ -125,7 +125,7 @@ async def test_a_weak_answer_in_the_last_round_fails_and_is_returned() -> None:
 
 
 async def test_a_failed_subtask_is_named_in_the_message() -> None:
-    run = Run([plan("1. Look"), "?", "?!", "?!?", answer("No.")], reflection=ONE_ROUND)
+    run = Run([plan("1. Look"), "?", "?!", "?!?", plan("give up"), answer("No.")], reflection=ONE_ROUND)
     outcome = await run.outcome()
     assert outcome.status == "failed"
     assert "subtask 1 failed" in outcome.message

@@ -50,7 +50,8 @@ class PlanItem:
 
     id: str
     goal: str
-    status: Literal["todo", "succeeded", "failed", "skipped"]
+    status: Literal["todo", "succeeded", "failed", "split", "skipped"]
+    """`split` where its parts, which follow it, were done in its place."""
     executor: Literal["react", "pipeline"]
     depends_on: Sequence[str] = ()
 

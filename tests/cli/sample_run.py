@@ -15,6 +15,7 @@ from plait.events import (
     MemoryWritten,
     ModelRetried,
     PlanMade,
+    PlanRectified,
     PromptPart,
     Record,
     RoundFinished,
@@ -249,6 +250,36 @@ def finished() -> list[Record]:
     writer.use(f"{mail}/step-1", "email.send_email", MAIL, "Email sent.", kind="effect")
     writer.finish_subtask("run/round-1", "3", 2, "Fatima was told.")
     _end(writer, 1, "The meeting Budget review was cancelled and Fatima was told.", 9.0)
+    return writer.records
+
+
+def rectified() -> list[Record]:
+    """Return a run whose second subtask failed and was split, with the first part done and one under way."""
+    writer = searched()
+    place = "run/round-1/subtask-2"
+    writer.emit(place, SubtaskStarted(id="2", goal=PLAN[1]["goal"]))
+    writer.choose(f"{place}/step-1", 'calendar.delete_event(event_id="00000031")')
+    gone = "There is no event 00000031."
+    writer.use(
+        f"{place}/step-1", "calendar.delete_event", {"event_id": "00000031"}, gone, ok=False, kind="effect"
+    )
+    writer.emit(place, SubtaskFinished(id="2", status="failed", result="not done in 1 steps"))
+    mending = f"{place}/rectify"
+    writer.ask(f"{mending}/try-1", "planner", "split it", seconds=1.0)
+    writer.gate(mending, "planner", "split", None, "revised", critique="its parts are missing")
+    parts = [
+        {"id": "2-1", "goal": "Find the event", "depends_on": [], "milestone": "its id is known"},
+        {"id": "2-2", "goal": "Delete it", "depends_on": ["2-1"]},
+    ]
+    text = "split\n2-1. Find the event\n2-2. Delete it"
+    writer.ask(f"{mending}/try-2", "planner", text, seconds=1.0)
+    writer.gate(mending, "planner", text, 9.0, attempt=2, critique="Goes another way.")
+    writer.emit(mending, PlanRectified(subtask="2", operation="split", subtasks=parts, deleted=[]))
+    writer.emit(f"{place}-1", SubtaskStarted(id="2-1", goal="Find the event"))
+    writer.choose(f"{place}-1/step-1", 'calendar.search_events(query="fatima")')
+    writer.use(f"{place}-1/step-1", "calendar.search_events", {"query": "fatima"}, FOUND)
+    writer.finish_subtask("run/round-1", "2-1", 2, "It is 00000013.")
+    writer.emit(f"{place}-2", SubtaskStarted(id="2-2", goal="Delete it"))
     return writer.records
 
 

@@ -14,11 +14,11 @@ from plait.cli.plain import PlainDisplay
 from plait.errors import ModelError, PlaitError, UserError
 from plait.events import Noted, Record, RoundStarted, RunStarted
 
-from .sample_run import finished, killed, searched, two_rounds
+from .sample_run import finished, killed, rectified, searched, two_rounds
 from .snapshots import assert_snapshot
 
 Run = Callable[[], list[Record]]
-RUNS: list[Run] = [finished, killed, two_rounds]
+RUNS: list[Run] = [finished, killed, rectified, two_rounds]
 
 
 class Terminal(io.StringIO):
@@ -65,6 +65,10 @@ def test_a_run_under_way_as_it_is_drawn() -> None:
 
 def test_a_finished_run_as_it_is_drawn() -> None:
     assert_snapshot("live_finished", _frame(two_rounds()))
+
+
+def test_a_plan_that_was_rectified_as_it_is_drawn() -> None:
+    assert_snapshot("live_rectified", _frame(rectified()))
 
 
 def test_finished_work_folds_first_on_a_low_terminal() -> None:

@@ -13,7 +13,7 @@ from plait.cli.telling import tell
 from plait.events import FeedbackGiven
 
 from .recorded import put_run
-from .sample_run import PLAN, RUN_ID, TASK, finished, killed, two_rounds
+from .sample_run import PLAN, RUN_ID, TASK, finished, killed, rectified, two_rounds
 from .snapshots import assert_snapshot
 
 
@@ -29,6 +29,13 @@ def test_a_run_of_two_rounds_as_it_is_written() -> None:
     stream = io.StringIO()
     write_story(Sheet(Console(file=stream, width=80, _environ={})), story, story.usage.seconds)
     assert_snapshot("show_two_rounds", stream.getvalue())
+
+
+def test_a_plan_that_was_rectified_as_it_is_written() -> None:
+    story = tell(rectified())
+    stream = io.StringIO()
+    write_story(Sheet(Console(file=stream, width=80, _environ={})), story, story.usage.seconds)
+    assert_snapshot("show_rectified", stream.getvalue())
 
 
 def test_a_recorded_run_is_shown_by_the_beginning_of_its_id(capsys: pytest.CaptureFixture[str]) -> None:

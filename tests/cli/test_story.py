@@ -19,6 +19,7 @@ from .sample_run import (
     finished,
     killed,
     planned,
+    rectified,
     searched,
     two_rounds,
 )
@@ -30,6 +31,7 @@ from .sample_run import (
         ("run/round-1/plan/try-2", Place(round=1, part="plan", attempt=2)),
         ("run/round-2/subtask-10/step-3!0", Place(round=2, subtask="10", step=3)),
         ("run/round-1/subtask-a-b/step-3/act/call!intended", Place(round=1, subtask="a-b", step=3)),
+        ("run/round-1/subtask-2-1/rectify!1", Place(round=1, subtask="2-1", part="rectify")),
         ("run/team-2/round-1/answer", Place(team=2, round=1, part="answer")),
         ("run/coding/round-x/step-", Place()),
         ("run!run_started!0", Place()),
@@ -178,6 +180,10 @@ def test_what_is_awaited_follows_from_what_is_done() -> None:
     assert _waits(planned().records) == ["starting the next subtask"]
     assert _waits(killed()) == ["calling calendar.delete_event for 2", "tool agent is choosing for 3"]
     assert _waits(finished()) == []
+    revised, _, mended = [n for n, each in enumerate(rectified(), start=1) if "/rectify!" in each.path]
+    assert _waits(rectified()[:revised]) == ["planner is mending the plan (try 2)"]
+    assert _waits(rectified()[:mended]) == ["starting the next subtask"]
+    assert _waits(rectified()) == ["tool agent is choosing"]
 
 
 def test_a_model_call_to_be_repeated_is_awaited_until_something_follows() -> None:
@@ -189,7 +195,7 @@ def test_a_model_call_to_be_repeated_is_awaited_until_something_follows() -> Non
     assert _waits(writer.records) == ["calling b"]
 
 
-@pytest.mark.parametrize("run", [finished, killed, two_rounds])
+@pytest.mark.parametrize("run", [finished, killed, rectified, two_rounds])
 def test_every_first_part_of_a_run_can_be_told(run: Callable[[], list[Record]]) -> None:
     records = run()
     gates = 0
@@ -197,6 +203,7 @@ def test_every_first_part_of_a_run_can_be_told(run: Callable[[], list[Record]]) 
         story = tell(records[:end])
         tries = [t for r in story.rounds for s in r.subtasks for step in s.steps for t in step.tries]
         tries += [t for r in story.rounds for t in (*r.planning, *r.answering)]
+        tries += [t for r in story.rounds for s in r.subtasks for t in s.rectifying]
         told = len([attempt for attempt in tries if attempt.gate])
         assert told == len([record for record in records[:end] if isinstance(record.event, Gated)])
         gates = told

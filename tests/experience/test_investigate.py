@@ -19,7 +19,7 @@ from tests.experience.recorded import (
     trajectories,
     worked,
 )
-from tests.reflection.crew import DANA, TASK, Stage, answer, at, done, give_back, plan, search
+from tests.reflection.crew import AS_PLANNED, DANA, TASK, Stage, answer, at, done, give_back, plan, search
 from tests.support import notebook
 
 from plait.errors import ModelError
@@ -110,6 +110,7 @@ async def test_errors_on_the_way_stay_and_what_failed_or_was_skipped_says_so(log
         ]
         * 2,
         answer=[answer("Half of it.")],
+        settings=AS_PLANNED,
     )
     root = tree(await worked(log, stage, ends="failed"))
     assert statuses(root) == {

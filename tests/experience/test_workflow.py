@@ -39,6 +39,18 @@ def test_the_papers_own_case_gives_the_papers_own_workflows() -> None:
     assert lines(root) == {"blog post": ["1", "2.2", "2.3", "3"], "2": ["2.2", "2.3"]}
 
 
+def test_an_attempt_that_others_stand_for_is_pruned_and_what_was_added_is_a_step() -> None:
+    root = goal("root", "succeeded", goal("1", "failed", tools="read"), goal("1a"), goal("1b"), goal("2"))
+    assert lines(root) == {"root": ["1a", "1b", "2"]}
+
+
+def test_a_task_that_was_split_itself_is_told_once() -> None:
+    split = goal("task", "succeeded", goal("a"), goal("b"), tools="read")
+    assert [workflow.goal for workflow in workflows(goal("task", "succeeded", split))] == ["task"]
+    both = goal("task", "succeeded", split, goal("c"))
+    assert len(workflows(both)) == 2
+
+
 def test_a_failed_subgoal_is_pruned_with_all_below_it() -> None:
     failed = goal("1", "failed", goal("1-1"), goal("1-2", "succeeded", goal("1-2-1")))
     root = goal("root", "succeeded", failed, goal("2"))

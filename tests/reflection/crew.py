@@ -26,6 +26,8 @@ from plait.tools.tool import Tool
 from plait.verdict import Check
 
 DEFAULT = ReflectionSettings()
+AS_PLANNED = ReflectionSettings().without(["rectification"])
+"""For tests in which a subtask fails and the plan is not their matter."""
 TASK = "Return the loans of dana and omar, then mira, lena and nobody."
 DANA, OMAR, MIRA = "77000417", "77000398", "77000555"
 

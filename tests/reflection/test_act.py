@@ -1,9 +1,10 @@
 """Act: what runs at once, what waits, what is skipped, and that effects keep the plan's order."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
-from tests.reflection.crew import DANA, MIRA, OMAR, Stage, at, call, done, give_back, search
+from tests.reflection.crew import AS_PLANNED, DANA, MIRA, OMAR, Stage, at, call, done, give_back, search
 
 from plait.errors import ToolError
 from plait.events import LoopBroken, MemoryCleared, SubtaskFinished, SubtaskStarted
@@ -73,7 +74,7 @@ async def test_results_pass_on_along_the_chain() -> None:
 
 
 async def test_after_a_failure_dependents_are_skipped_and_others_go_on() -> None:
-    stage = Stage(tool=[at(1, "?"), at(1, "?!"), at(1, "?!?"), at(3, done())])
+    stage = Stage(tool=[at(1, "?"), at(1, "?!"), at(1, "?!?"), at(3, done())], settings=AS_PLANNED)
     trajectory = await stage.act(
         "1. Find", "2. Return (after 1)", "3. Look (independent)", "4. Tell (after 2)"
     )
@@ -191,7 +192,8 @@ async def test_an_effect_that_failed_counts_as_not_done() -> None:
 
 
 async def test_a_subtask_ends_at_its_limit_of_steps() -> None:
-    stage = Stage(tool=[search("dana"), search("omar")], settings=ReflectionSettings(steps=2))
+    settings = replace(AS_PLANNED, steps=2)
+    stage = Stage(tool=[search("dana"), search("omar")], settings=settings)
     trajectory = await stage.act("1. Look")
     assert trajectory.runs["1"].status == "failed"
     assert "2 steps" in trajectory.runs["1"].result
@@ -210,7 +212,7 @@ async def test_a_loop_of_the_same_call_with_the_same_result_is_broken(settings: 
 
 
 async def test_an_agent_that_gives_no_call_fails_its_subtask_whatever_it_did_before() -> None:
-    stage = Stage(tool=[search("dana"), "what?", "what?", "what?"])
+    stage = Stage(tool=[search("dana"), "what?", "what?", "what?"], settings=AS_PLANNED)
     trajectory = await stage.act("1. Look for dana")
     assert trajectory.runs["1"].status == "failed"
     assert stage.memory.of(MemoryCleared) == []
@@ -220,7 +222,7 @@ async def test_an_agent_that_gives_no_call_fails_its_subtask_whatever_it_did_bef
 async def test_of_an_agent_at_its_end_after_an_effect_a_second_opinion_says_if_it_is_done(
     opinion: str, status: str
 ) -> None:
-    stage = Stage(tool=[search("dana"), *[give_back(DANA)] * 3, opinion])
+    stage = Stage(tool=[search("dana"), *[give_back(DANA)] * 3, opinion], settings=AS_PLANNED)
     trajectory = await stage.act("1. Return that of dana")
     assert trajectory.runs["1"].status == status
     assert stage.calls == ["search dana", f"return {DANA}"]
@@ -238,7 +240,8 @@ async def test_an_effect_that_gave_no_answer_is_not_done_again() -> None:
 
     slow = tool(effect="changes", timeout_seconds=0.01)(send)
     call = f'# thought: now\nsend(loan_id="{DANA}")\n# critique: fits\n# score: 10'
-    stage = Stage(task=f"Remind {DANA}", tools=[from_function(slow, source="tests")], tool=[call] * 3)
+    tools = [from_function(slow, source="tests")]
+    stage = Stage(task=f"Remind {DANA}", tools=tools, tool=[call] * 3, settings=AS_PLANNED)
     effects = Effects()
     trajectory = await stage.act("1. Remind", effects=effects)
     assert sent == [DANA]
@@ -248,7 +251,7 @@ async def test_an_effect_that_gave_no_answer_is_not_done_again() -> None:
 
 async def test_an_agent_that_repeats_a_failed_call_fails_its_subtask() -> None:
     again = search("lena")
-    stage = Stage(tool=[again, again, again])
+    stage = Stage(tool=[again, again, again], settings=AS_PLANNED)
     trajectory = await stage.act("1. Look for lena")
     assert stage.calls == ["search lena"] * 2
     assert len(stage.memory.of(LoopBroken)) == 1

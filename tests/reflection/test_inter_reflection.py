@@ -1,7 +1,9 @@
 """Inter-reflection: which memory is written when, who is shown it, and when it is forgotten."""
 
+from dataclasses import replace
+
 import pytest
-from tests.reflection.crew import DANA, DEFAULT, Stage, answer, at, done, give_back, plan, search
+from tests.reflection.crew import AS_PLANNED, DANA, DEFAULT, Stage, answer, at, done, give_back, plan, search
 
 from plait.events import MemoryCleared, MemoryWritten
 from plait.reflection.settings import ReflectionSettings
@@ -68,7 +70,7 @@ async def test_short_term_memory_is_cleared_by_success() -> None:
 @pytest.mark.parametrize("end", ["steps", "replies"])
 async def test_short_term_memory_is_not_cleared_by_failure(end: str) -> None:
     more = [] if end == "steps" else ["?", "?!", "?!?"]
-    settings = ReflectionSettings(steps=1 if end == "steps" else 8)
+    settings = replace(AS_PLANNED, steps=1 if end == "steps" else 8)
     stage = Stage(tool=[search("lena"), *more], settings=settings)
     await stage.act("1. Look")
     assert stage.endings == {"1": "failed"}
@@ -84,7 +86,7 @@ async def test_short_term_memory_belongs_to_one_subtask() -> None:
 
 
 async def test_short_term_memory_of_one_round_is_unknown_in_the_next() -> None:
-    settings = ReflectionSettings(steps=1).without(["long-term"])
+    settings = replace(AS_PLANNED, steps=1, long_term=False)
     stage = Stage(
         planner=[plan("1. Look"), plan("1. Look")],
         tool=[search("lena"), done()],
@@ -130,6 +132,7 @@ async def test_a_failed_execution_is_written_too() -> None:
         planner=[plan("1. The first way"), plan("1. The second way")],
         tool=[search("lena"), "?", "?!", "?!?", done()],
         answer=[answer("Yes.")],
+        settings=AS_PLANNED,
     )
     await stage.solve()
     [entry] = written(stage, "long_term")

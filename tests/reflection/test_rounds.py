@@ -1,9 +1,10 @@
 """Rounds: when the next begins, what ends them, which answer is kept, and what the user's check does."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.reflection.crew import DANA, OMAR, Stage, answer, done, give_back, plan, search
+from tests.reflection.crew import AS_PLANNED, DANA, OMAR, Stage, answer, done, give_back, plan, search
 
 from plait.errors import BudgetExhausted
 from plait.events import LoopBroken, RoundFinished, RoundStarted
@@ -79,6 +80,7 @@ async def test_a_failed_execution_starts_the_next_round_without_an_answer() -> N
         planner=goals(2),
         tool=["?", "?!", "?!?", done()],
         answer=[answer("Yes.")],
+        settings=AS_PLANNED,
     )
     progress = await stage.solve()
     assert (progress.passed, progress.rounds) == (True, 2)
@@ -90,7 +92,7 @@ async def test_in_the_last_round_a_failed_execution_is_answered_too_but_does_not
         planner=goals(1),
         tool=["?", "?!", "?!?"],
         answer=[answer("I could not.", score=10)],
-        settings=ReflectionSettings(rounds=1),
+        settings=replace(AS_PLANNED, rounds=1),
     )
     progress = await stage.solve()
     assert (progress.passed, progress.answer) == (False, "I could not.")

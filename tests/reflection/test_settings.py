@@ -29,6 +29,9 @@ def changes(switch: str) -> set[str]:
         parts.add("short-term")
     if not changed.long_term:
         parts.add("long-term")
+    if changed.rectifications != DEFAULT.rectifications:
+        assert changed.rectifications == 0
+        parts.add("rectification")
     if changed.rounds != DEFAULT.rounds:
         assert changed.rounds == 1
         parts.add("rounds")
@@ -42,6 +45,7 @@ def test_everything_is_on_by_default_as_in_the_paper() -> None:
     assert DEFAULT.long_term
     assert not DEFAULT.function_calling
     assert (DEFAULT.planner.threshold, DEFAULT.rounds) == (9, 5)
+    assert DEFAULT.rectifications == 2
     assert (DEFAULT.tool.threshold, DEFAULT.answer.threshold, DEFAULT.steps) == (8, 8, 8)
 
 
@@ -56,10 +60,10 @@ MEMORIES = {"short-term", "long-term"}
 @pytest.mark.parametrize(
     ("switch", "parts"),
     [
-        *((single, {single}) for single in sorted(GATES | MEMORIES)),
+        *((single, {single}) for single in sorted(GATES | MEMORIES | {"rectification"})),
         ("gates", GATES),
         ("memories", MEMORIES),
-        ("reflection", GATES | MEMORIES | {"rounds"}),
+        ("reflection", GATES | MEMORIES | {"rectification", "rounds"}),
     ],
 )
 def test_a_switch_turns_off_its_part_and_no_other(switch: str, parts: set[str]) -> None:
@@ -92,6 +96,12 @@ def test_rounds_and_steps_are_at_least_one(name: str) -> None:
         with pytest.raises(UserError, match=f"--{name} must be at least 1, not {value}"):
             replace(DEFAULT, **values(name, value))
     assert getattr(replace(DEFAULT, **values(name, 1)), name) == 1
+
+
+def test_rectifications_are_none_or_more() -> None:
+    assert replace(DEFAULT, rectifications=0).rectifications == 0
+    with pytest.raises(UserError, match="rectifications must be at least 0, not -1"):
+        replace(DEFAULT, rectifications=-1)
 
 
 @pytest.mark.parametrize("gate", ["planner", "tool", "answer"])

@@ -10,10 +10,10 @@ from tests.support.gbnf import accepts
 from plait.errors import ReplyError
 from plait.models.protocol import FunctionCalling, Grammar, Reply, ToolCall
 from plait.models.scripted import CutAtLimit
-from plait.reflection.act import Round
 from plait.reflection.checks import Known
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.plan import read_plan
+from plait.reflection.plan_tree import PlanTree
 from plait.reflection.settings import ReflectionSettings
 from plait.reflection.tool_agent import Choice, Moment, choose
 from plait.reflection.trajectory import Effects, Step, Trajectory
@@ -188,8 +188,8 @@ async def test_function_calling_goes_through_the_same_gate(wrong: Reply) -> None
 
 def test_a_subtask_sees_itself_and_what_it_depends_on() -> None:
     plan = read_plan("1. a\n2. b (independent)\n3. c (after 1)\n4. d (after 3)")
-    round_ = Round(crew=Stage().crew, trajectory=Trajectory.of(plan), earlier=Effects())
-    seen = {each.id: list(round_.before(each).runs) for each in plan.subtasks}
+    tree = PlanTree(Trajectory.of(plan))
+    seen = {leaf.id: list(tree.before(leaf).runs) for leaf in tree.leaves}
     assert seen == {"1": ["1"], "2": ["2"], "3": ["1", "3"], "4": ["1", "3", "4"]}
 
 

@@ -44,7 +44,7 @@ def test_a_switch_changes_its_own_part_alone(
 
 
 def test_a_part_alone_comes_back_without_the_rounds_of_the_whole() -> None:
-    off = ("planner-gate", "answer-gate", PHASE_GATE, "short-term", "long-term")
+    off = ("planner-gate", "answer-gate", PHASE_GATE, "short-term", "long-term", "rectification")
     assert switched(["reflection"], {"tool-gate": True}) == {"without": off, "rounds": 1}
 
 

@@ -9,6 +9,7 @@ the lines mean.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAX_CRITIQUE = 200
@@ -63,16 +64,25 @@ def lines_grammar(line: str, most: int, *, remarks: bool) -> str:
         most: Lines at most.
         remarks: Whether a critique and a score must follow.
     """
-    root = f'line ("\\n" line){{0,{most - 1}}}'
-    if remarks:
-        root += ' "\\n# critique: " critique "\\n# score: " score'
-    rules = [
-        f"root ::= {root}",
-        f"line ::= {line}",
+    return remarked_grammar(f'line ("\\n" line){{0,{most - 1}}}', [f"line ::= {line}"], remarks=remarks)
+
+
+def remarked_grammar(body: str, rules: Sequence[str], *, remarks: bool) -> str:
+    """Return the GBNF grammar of a reply, then the remarks where they are asked for.
+
+    Args:
+        body: GBNF of the reply without its remarks.
+        rules: Rules that `body` refers to; not `root`, `critique` or `score`.
+        remarks: Whether a critique and a score must follow.
+    """
+    if not remarks:
+        return "\n".join([f"root ::= {body}", *rules]) + "\n"
+    ending = [
         f"critique ::= [^\\x00-\\x1F\\x7F]{{1,{MAX_CRITIQUE}}}",
         'score ::= "10" | [0-9]',
     ]
-    return "\n".join(rules if remarks else rules[:2]) + "\n"
+    root = f'root ::= {body} "\\n# critique: " critique "\\n# score: " score'
+    return "\n".join([root, *rules, *ending]) + "\n"
 
 
 def _as_lines(blocks: re.Match[str]) -> str:

@@ -34,6 +34,8 @@ def _awaited_in(round: Round) -> list[tuple[str, float]]:
     if doing:
         many = len(doing) > 1
         return [(_doing(task) + (f" for {task.id}" if many else ""), task.since) for task in doing]
+    if mending := [subtask for subtask in round.subtasks if subtask.rectifying and not subtask.rectified]:
+        return [(_asked("planner", "mending the plan", task.rectifying), task.since) for task in mending]
     if all(subtask.status != "todo" for subtask in round.subtasks):
         return [(_asked("answer agent", "writing", round.answering), round.since)]
     return [("starting the next subtask", round.since)]

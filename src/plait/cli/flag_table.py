@@ -217,6 +217,7 @@ SWITCH_WORDS: Mapping[str, str] = {
     "partition": "groups; all solutions are merged at once",
     "role": "the role of the agent that merges",
     "elitism": "refusing a merge that is worse than its best input",
+    "rectification": "mending the plan where a part of it fails",
     "experience": "recalling and storing experience",
     "planning-experience": "workflows as references and lessons as warnings; it still learns",
     "execution-experience": "doing again without a model what worked; it still learns",

@@ -11,6 +11,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from plait.cli.plan_words import rectified_text
 from plait.cli.sheet import Sheet, write_gate, write_prompt
 from plait.cli.story import Round, Step, Story, Subtask, ToolUse, Try
 from plait.cli.teams_pages import write_teams
@@ -89,7 +90,8 @@ def _write_round(sheet: Sheet, round: Round) -> None:
     for subtask in round.subtasks:
         if subtask.id:
             after = f" (after {', '.join(subtask.depends_on)})" if subtask.depends_on else ""
-            sheet.write(2, f"{subtask.id}. {subtask.goal}{after}: {subtask.status}")
+            milestone = f" => {subtask.milestone}" if subtask.milestone else ""
+            sheet.write(2, f"{subtask.id}. {subtask.goal}{milestone}{after}: {subtask.status}")
     for subtask in round.subtasks:
         _write_subtask(sheet, subtask)
     if round.answering:
@@ -115,8 +117,13 @@ def _write_subtask(sheet: Sheet, subtask: Subtask) -> None:
     if subtask.loop:
         sheet.write(2, f"loop broken: {subtask.loop.call} came {subtask.loop.times} times", "red")
     if subtask.result:
-        style = STATUS_STYLES.get(subtask.status, "red")
-        sheet.write(2, f"{subtask.status}: {subtask.result}", style)
+        status = "failed" if subtask.status == "split" else subtask.status
+        sheet.write(2, f"{status}: {subtask.result}", STATUS_STYLES.get(status, "red"))
+    if subtask.rectifying:
+        sheet.write(2, "how the plan goes on", "bold")
+        _write_tries(sheet, 3, subtask.rectifying)
+    if subtask.rectified:
+        sheet.write(2, rectified_text(subtask.rectified), "yellow")
 
 
 def _write_step(sheet: Sheet, step: Step) -> None:

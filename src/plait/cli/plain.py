@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TextIO
 
 from plait.cli.experience_words import experience_line
+from plait.cli.plan_words import plan_lines, rectified_text
 from plait.cli.story import Place
 from plait.cli.teams_plain import team_line, team_place
 from plait.cli.telling import mapping, place_of, tell
@@ -32,6 +33,7 @@ from plait.events import (
     PipelineEnded,
     PipelineRecalled,
     PlanMade,
+    PlanRectified,
     PromptPart,
     Record,
     RoundFinished,
@@ -120,9 +122,10 @@ def lines_of(record: Record) -> Iterator[str]:
         case RunResumed():
             yield f"run {record.run_id} resumed; what is on record is not done again"
         case PlanMade():
-            for item in event.subtasks:
-                after = ", ".join(str(id) for id in item.get("depends_on", ()))
-                yield f"plan {item['id']}: {item['goal']}" + (f" (after {after})" if after else "")
+            yield from plan_lines(event.subtasks)
+        case PlanRectified():
+            yield f"planner: {rectified_text(event)}"
+            yield from plan_lines(event.subtasks)
         case RunFinished():
             message = event.result.get("message") or event.result.get("answer") or ""
             yield f"{event.status.replace('_', ' ')}: {value_text(message)}"
@@ -135,7 +138,7 @@ def _labelled(text: str, event: Event, place: Place, path: str) -> str:
     if team_line(event):
         return text  # It names its team.
     # A gate names its role, which says where it stands in the round.
-    label = "" if isinstance(event, Gated) and place.part else place.label
+    label = "" if isinstance(event, Gated) and place.part and not place.subtask else place.label
     if isinstance(event, Gated) and (team := team_place(path)):
         label = team
     return f"{label}: {text}" if label else text

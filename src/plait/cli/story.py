@@ -19,6 +19,7 @@ from plait.events import (
     MemoryWritten,
     ModelRetried,
     Noted,
+    PlanRectified,
     RoundFinished,
     StepDiverged,
 )
@@ -41,7 +42,7 @@ class Place:
     subtask: str = ""
     step: int = 0
     part: str = ""
-    """`plan`, `answer`, `check`, or empty."""
+    """`plan`, `answer`, `check`, of a subtask `rectify`, or empty."""
     attempt: int = 0
 
     @property
@@ -130,13 +131,17 @@ class Subtask:
 
     id: str
     goal: str
+    milestone: str
     depends_on: Sequence[str]
     status: str
-    """todo, doing, succeeded, failed or skipped."""
+    """todo, doing, succeeded, failed, split or skipped."""
     result: str
     steps: Sequence[Step]
     memory: Sequence[MemoryWritten | MemoryCleared]
     loop: LoopBroken | None
+    rectifying: Sequence[Try]
+    """What the planner replied after it failed."""
+    rectified: PlanRectified | None
     since: float
     """When something last happened in it."""
 

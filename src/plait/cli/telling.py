@@ -30,6 +30,7 @@ from plait.events import (
     MemoryWritten,
     ModelRetried,
     PlanMade,
+    PlanRectified,
     PromptPart,
     Record,
     RoundFinished,
@@ -40,10 +41,12 @@ from plait.events import (
     SubtaskFinished,
     SubtaskStarted,
 )
+from plait.experience.planned import Planned, planned
 from plait.models.ledger import by, entries, totals, usage_of
 from plait.runtime.teams_telling import tell_teams
 
 PARTS = ("plan", "answer", "check")
+RECTIFY = "rectify"
 
 
 def place_of(path: str) -> Place:
@@ -51,7 +54,7 @@ def place_of(path: str) -> Place:
     found: dict[str, Any] = {}
     for segment in path.split("!", 1)[0].split("/"):
         name, _, number = segment.partition("-")
-        if segment in PARTS:
+        if segment in PARTS or segment == RECTIFY:
             found["part"] = segment
         elif name == "subtask" and number:
             found["subtask"] = number
@@ -160,7 +163,7 @@ def _round(team: int, number: int, records: Sequence[Record]) -> Round:
         team=team,
         number=number,
         planning=_tries(parts["plan"]),
-        subtasks=_subtasks(records),
+        subtasks=_subtasks(number, records),
         answering=_tries(parts["answer"]),
         check=mapping(check.result) if check else None,
         finished=next((r.event for r in reversed(records) if isinstance(r.event, RoundFinished)), None),
@@ -168,34 +171,38 @@ def _round(team: int, number: int, records: Sequence[Record]) -> Round:
     )
 
 
-def _subtasks(records: Sequence[Record]) -> list[Subtask]:
-    plan = next((r.event for r in reversed(records) if isinstance(r.event, PlanMade)), None)
-    planned = {str(item["id"]): item for item in plan.subtasks} if plan else {}
-    groups: dict[str, list[Record]] = {id: [] for id in planned}
+def _subtasks(number: int, records: Sequence[Record]) -> list[Subtask]:
+    known = {item.id: item for line in planned(records, number) for item in line.items()}
+    groups: dict[str, list[Record]] = {id: [] for id in known}
     for record in records:
         event, place = record.event, place_of(record.path)
         id = event.id if isinstance(event, SubtaskStarted | SubtaskFinished) else place.subtask
         if id or place.step:
             groups.setdefault(id, []).append(record)
-    return [_subtask(id, planned.get(id, {}), group) for id, group in groups.items()]
+    return [_subtask(id, known.get(id), group) for id, group in groups.items()]
 
 
-def _subtask(id: str, planned: Mapping[str, Any], records: Sequence[Record]) -> Subtask:
+def _subtask(id: str, planned: Planned | None, records: Sequence[Record]) -> Subtask:
     started = next((r.event for r in records if isinstance(r.event, SubtaskStarted)), None)
     finished = next((r.event for r in reversed(records) if isinstance(r.event, SubtaskFinished)), None)
     steps: dict[int, list[Record]] = {}
     for record in records:
         if number := place_of(record.path).step:
             steps.setdefault(number, []).append(record)
+    mending = [record for record in records if place_of(record.path).part == RECTIFY]
+    status = finished.status if finished else "doing" if records else "todo"
     return Subtask(
         id=id,
-        goal=str(planned.get("goal") or (started.goal if started else "")),
-        depends_on=[str(other) for other in planned.get("depends_on", ())],
-        status=finished.status if finished else "doing" if records else "todo",
+        goal=planned.goal if planned else started.goal if started else "",
+        milestone=planned.milestone if planned else "",
+        depends_on=list(planned.depends_on) if planned else [],
+        status="split" if planned and planned.parts else status,
         result=finished.result if finished else "",
         steps=[_step(number, group) for number, group in sorted(steps.items())],
         memory=[event for r in records if (event := _memory(r))],
         loop=next((r.event for r in records if isinstance(r.event, LoopBroken)), None),
+        rectifying=_tries(mending),
+        rectified=next((r.event for r in reversed(mending) if isinstance(r.event, PlanRectified)), None),
         since=records[-1].at if records else 0.0,
     )
 

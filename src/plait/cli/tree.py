@@ -10,6 +10,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from plait.cli.experience_words import ExperienceEvent, experience_line
+from plait.cli.plan_words import rectified_text
 from plait.cli.story import Place, Round, Step, Story, Subtask, ToolUse
 from plait.cli.words import count_text, limits_text, one_line, score_text, usage_text, value_text
 from plait.events import BudgetReached, Gated, ModelRetried, Noted, StepDiverged
@@ -37,6 +38,7 @@ MARKS = {
     "doing": ("●", "bold cyan"),
     "succeeded": ("✔", "green"),
     "failed": ("✘", "red"),
+    "split": ("÷", "yellow"),
     "skipped": ("·", "dim"),
 }
 STATUS_STYLES = {
@@ -133,8 +135,10 @@ def _add_round(tree: Tree, round: Round, detail: Detail) -> None:
 def _subtask_line(subtask: Subtask) -> Text:
     mark, style = MARKS.get(subtask.status, MARKS["todo"])
     after = f"(after {', '.join(subtask.depends_on)})" if subtask.depends_on else ""
+    milestone = f"=> {subtask.milestone}" if subtask.milestone else ""
     goal_style = "dim" if subtask.status in ("todo", "skipped") else ""
-    return line((mark, style), (subtask.id, "bold"), (subtask.goal, goal_style), (after, "dim"))
+    goal = (subtask.goal, goal_style)
+    return line((mark, style), (subtask.id, "bold"), goal, (milestone, "dim"), (after, "dim"))
 
 
 def _add_steps(tree: Tree, subtask: Subtask, detail: Detail) -> None:
@@ -148,8 +152,13 @@ def _add_steps(tree: Tree, subtask: Subtask, detail: Detail) -> None:
         _add_step(tree, step)
     if subtask.loop:
         tree.add(line(("loop broken:", "red"), f"{subtask.loop.call} came {subtask.loop.times} times"))
-    if subtask.result and subtask.status in ("failed", "skipped"):
+    if subtask.result and subtask.status in ("failed", "split", "skipped"):
         tree.add(line((subtask.result, "red")))
+    for attempt in subtask.rectifying:
+        if attempt.gate and attempt.gate.verdict in ("revised", "failed"):
+            tree.add(_gate_line("planner", attempt.gate))
+    if subtask.rectified:
+        tree.add(line(("planner:", "yellow"), rectified_text(subtask.rectified)))
 
 
 def _add_step(tree: Tree, step: Step) -> None:

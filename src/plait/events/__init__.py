@@ -31,6 +31,7 @@ from plait.events.reflection import (
     MemoryCleared,
     MemoryWritten,
     PlanMade,
+    PlanRectified,
     RoundFinished,
     RoundStarted,
     SubtaskFinished,
@@ -90,6 +91,7 @@ __all__ = [
     "PipelineEnded",
     "PipelineRecalled",
     "PlanMade",
+    "PlanRectified",
     "PromptPart",
     "Record",
     "RoundFinished",
@@ -127,6 +129,7 @@ Event: TypeAlias = (
     | RoundStarted
     | RoundFinished
     | PlanMade
+    | PlanRectified
     | SubtaskStarted
     | SubtaskFinished
     | MemoryWritten

@@ -1,4 +1,4 @@
-"""Reflection: gates, rounds, plans, subtasks and the two memories (MIRROR).
+"""Reflection: gates, rounds, plans and how they are rectified, subtasks and the two memories (MIRROR, ICE).
 
 Knows nothing of teams.
 """
@@ -55,7 +55,21 @@ class PlanMade:
     kind: Literal["plan_made"] = "plan_made"
     round: int
     subtasks: Sequence[Data]
-    """Each: id, goal, depends_on."""
+    """Each: id, goal, depends_on; milestone where the planner gave one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanRectified:
+    """The planner was asked about a subtask that failed (ICE, section 3.1, plan rectification)."""
+
+    kind: Literal["plan_rectified"] = "plan_rectified"
+    subtask: str
+    """Id of the one that failed."""
+    operation: Literal["split", "add", "delete", "give_up"]
+    subtasks: Sequence[Data]
+    """What takes its place: below it after a split, else beside it. Each as in a plan."""
+    deleted: Sequence[str]
+    """Ids of subtasks that the plan goes on without."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,14 +1,16 @@
 """The plan tree of a run: goals, how each ended, and the steps that its leaves took (ICE, section 2).
 
-Values only. A leaf is a subtask that was executed as a trajectory of tool calls; an inner goal ends as its
-subgoals did. Knows nothing of how a tree is planned, nor of the log it is read from.
+Values only. A leaf is a subtask that was executed as a trajectory of tool calls. One that failed may have
+been split, and then ends as its subgoals do, or have others beside it that stand for it. Knows nothing of how
+a tree is planned, nor of the log it is read from.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-GoalStatus = Literal["todo", "doing", "succeeded", "failed", "skipped"]
+GoalStatus = Literal["todo", "doing", "succeeded", "failed", "split", "skipped"]
+"""`split`: its subgoals are under way or yet to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +43,7 @@ class Goal:
     result: str = ""
     """What its agent said came of it."""
     steps: Sequence[Step] = ()
-    """Of a leaf, in order."""
+    """Of a leaf, in order; of a goal that was split, those of its own before that."""
     subgoals: Sequence["Goal"] = ()
 
     @property
@@ -52,6 +54,15 @@ class Goal:
     def leaves(self) -> list["Goal"]:
         """Return the leaves of its subtree, from first to last; of a leaf, itself."""
         return [self] if self.is_leaf else [leaf for goal in self.subgoals for leaf in goal.leaves()]
+
+    def astray(self) -> list[Step]:
+        """Return the steps of its subtree that changed the world for a goal that was not reached so.
+
+        They are part of what was done, and in no trajectory of a leaf that succeeded.
+        """
+        own = self.steps if not self.is_leaf or self.status != "succeeded" else ()
+        below = [step for goal in self.subgoals for step in goal.astray()]
+        return [*(step for step in own if step.effect and step.ok), *below]
 
     def goals(self) -> list["Goal"]:
         """Return itself and all goals below it, each before its own subgoals."""

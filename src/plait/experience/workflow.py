@@ -66,15 +66,17 @@ def workflows(root: Goal) -> list[Workflow]:
 
     Exactly equation 1: below each such goal, subgoals that failed are pruned with all below them, and the
     leaves that are left are gathered from first to last; a leaf that was not reached is none of them. A goal
-    below which nothing is left has no workflow, nor has one with more leaves than a reference may have.
+    below which nothing is left has no workflow, nor has one with more leaves than a reference may have. A
+    task that was its own plan and was then split teaches the same twice: it is told once.
     """
     reached = [goal for goal in root.goals() if not goal.is_leaf and goal.status == "succeeded"]
     gathered = [(goal, _gathered(goal)) for goal in reached]
-    return [
+    found = [
         Workflow(goal=_bounded(goal.text), steps=tuple(_consolidated(leaf) for leaf in leaves))
         for goal, leaves in gathered
         if 0 < len(leaves) <= MAXIMUM_STEPS
     ]
+    return list(dict.fromkeys(found))
 
 
 def tools_of(goal: Goal) -> list[str]:

@@ -141,7 +141,9 @@ def _without_vain_searches(goal: Goal) -> Goal:
 
 def _whole(work: Work, root: Goal) -> Iterator[Experience]:
     """Yield the pipeline of the whole goal: in use where it may run by itself, else waiting."""
-    yield from _pipeline(work, root, root.text, worked_out(root), "active")
+    # What a goal that was not reached so changed in the world is no step of a leaf that succeeded.
+    if not root.astray():
+        yield from _pipeline(work, root, root.text, worked_out(root), "active")
 
 
 def worked_out(root: Goal) -> list[Goal]:

@@ -48,7 +48,9 @@ class Crew:
     check: Check | None = None
     """The user's own oracle for answers."""
     guide: Guide | None = None
-    """Knows ways that were gone before."""
+    """Knows ways that were gone before, and what was learned on others."""
+    goes_known_ways: bool = True
+    """Whether a way through the whole task is gone where the guide knows one."""
 
     async def candidates(self, journal: Journal, text: str) -> Sequence[CallSpec]:
         """Return the tools to describe in a prompt: all, or the nearest to `text` where there are many."""
@@ -89,7 +91,7 @@ class Crew:
             planner=self.planner.at_round(number),
             tool=self.tool.at_round(number),
             answer=self.answer.at_round(number),
-            guide=self.guide if number == 1 else None,
+            goes_known_ways=number == 1,
         )
 
     @property

@@ -63,6 +63,10 @@ class Guide(Protocol):
         """Return what may help to plan or reach `goal`; asks no language model."""
         ...
 
+    async def warnings(self, journal: Journal, goal: str) -> Sequence[str]:
+        """Return the lessons of `advice` alone, for who does not plan."""
+        ...
+
     async def knows(self, journal: Journal, goal: str) -> bool:
         """Whether there is a way through all of `goal`, so that it needs no plan."""
         ...

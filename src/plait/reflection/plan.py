@@ -1,10 +1,12 @@
 """A plan: subtasks with dependencies, a directed graph without cycles (MIRROR, section 3.3).
 
+A subtask may carry a milestone, what must hold for it to have succeeded (ICE, section 2).
+
 Knows nothing of models; `read_plan` takes what a planner wrote and says in words what is wrong.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,10 +18,14 @@ SHORT_TASK = 500
 """Characters up to which a task is one request and no document."""
 
 _LINE = re.compile(r"^[-*# ]*(?P<id>\d{1,3})[.):]\s+(?P<goal>\S.*)$")
+MILESTONE = " => "
+"""Stands between a goal and its milestone, in a line of a plan."""
+MAXIMUM_MILESTONE = 120
+"""Characters; a longer one is no milestone but a part of the goal."""
 _AFTER = re.compile(r"\s*\((?:independent|after\s+\d+(?:\s*(?:,|and)\s*\d+)*)\)\s*\.?$", re.IGNORECASE)
 
-
-_NUMBER = re.compile(r"\b\d[\d:.,]*\b")
+NUMBER = re.compile(r"\b\d[\d:.,]*\b")
+"""A number of a task, which its plan must keep."""
 _BARE_CONDITION = re.compile(r"^(?:if|when|unless|in case)\b(?!.*(?:,|:|;|\bthen\b))", re.IGNORECASE)
 
 
@@ -30,6 +36,13 @@ class Subtask:
     id: str
     goal: str
     depends_on: Sequence[str] = ()
+    milestone: str = ""
+    """What must hold for it to have succeeded; empty where the planner did not say."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the subtask as it is logged; a milestone only where there is one."""
+        logged: dict[str, Any] = {"id": self.id, "goal": self.goal, "depends_on": list(self.depends_on)}
+        return {**logged, "milestone": self.milestone} if self.milestone else logged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,10 +53,7 @@ class Plan:
 
     def as_json(self) -> list[dict[str, Any]]:
         """Return the plan as it is logged."""
-        return [
-            {"id": subtask.id, "goal": subtask.goal, "depends_on": list(subtask.depends_on)}
-            for subtask in self.subtasks
-        ]
+        return [subtask.as_json() for subtask in self.subtasks]
 
 
 def plan_line(*, brackets: bool = False) -> str:
@@ -60,12 +70,17 @@ def plan_line(*, brackets: bool = False) -> str:
     )
 
 
-def read_plan(text: str) -> Plan:
+def read_plan(text: str, *, milestones: bool = True, tools: Collection[str] = ()) -> Plan:
     """Read a plan written as numbered lines, and put it in topological order.
 
     A line is `2. goal`, and depends on the lines before it; `(after 1)` at its end names others, and
     `(independent)` says that it needs none. A line that is only a condition is joined with what it is
-    the condition of. Lines of another form are passed over.
+    the condition of. Lines of another form are passed over. What follows ` => ` is the milestone.
+
+    Args:
+        text: What the planner wrote.
+        milestones: Whether ` => ` means a milestone; not where the task itself has one.
+        tools: Names of tools. Who only names some after ` => `, as references do, gives no milestone.
 
     Raises:
         ReplyError: no subtask, too many, an id twice, a dependency on an unknown id, or a cycle.
@@ -73,7 +88,7 @@ def read_plan(text: str) -> Plan:
     subtasks: list[Subtask] = []
     for line in text.splitlines():
         if match := _LINE.match(line.strip()):
-            subtasks.append(_subtask(match, before=_ends(subtasks)))
+            subtasks.append(_subtask(match, _ends(subtasks), milestones=milestones))
     if not subtasks:
         raise ReplyError("the plan has no subtask: write numbered lines such as `1. goal`")
     if len(subtasks) > MAXIMUM_SUBTASKS:
@@ -87,7 +102,7 @@ def read_plan(text: str) -> Plan:
         for other in subtask.depends_on:
             if other not in ids:
                 raise ReplyError(f"subtask {subtask.id} is after {other}, which is no subtask")
-    return Plan(subtasks=_joined(_sorted(subtasks)))
+    return Plan(subtasks=[_without_tools(subtask, tools) for subtask in _joined(_sorted(subtasks))])
 
 
 def splits_one_thing(plan: Plan, task: str) -> bool:
@@ -104,15 +119,24 @@ def plan_problems(plan: Plan, task: str, prompt: str) -> tuple[list[str], bool]:
 
     Small models copy the lines of a prompt's examples, and lose numbers on the way.
     """
-    lines = {match["goal"].lower() for line in prompt.splitlines() if (match := _LINE.match(line))}
-    copied = [s for s in plan.subtasks if s.goal.lower() in lines and s.goal.lower() not in task.lower()]
+    copied = copied_goals([subtask.goal for subtask in plan.subtasks], prompt, task)
     goals = " ".join(subtask.goal for subtask in plan.subtasks)
-    lost = [kept for kept in dict.fromkeys(_NUMBER.findall(task)) if kept not in goals]
-    problems = [f"subtask {subtask.id} is from the example, not from the task" for subtask in copied]
+    lost = [kept for kept in dict.fromkeys(NUMBER.findall(task)) if kept not in goals]
+    problems = [
+        f"subtask {subtask.id} is from the example, not from the task"
+        for subtask in plan.subtasks
+        if subtask.goal in copied
+    ]
     # What stands in a long text, such as an input file, need not all be in a plan.
     if lost and len(task) <= SHORT_TASK:
         problems.append(f"the plan lost these numbers of the task: {', '.join(lost)}")
     return problems, bool(copied)
+
+
+def copied_goals(goals: Sequence[str], prompt: str, task: str) -> list[str]:
+    """Return the goals that are lines of a prompt and no part of the task."""
+    lines = {match["goal"].lower() for line in prompt.splitlines() if (match := _LINE.match(line))}
+    return [goal for goal in goals if goal.lower() in lines and goal.lower() not in task.lower()]
 
 
 def _ends(subtasks: Sequence[Subtask]) -> list[str]:
@@ -121,13 +145,28 @@ def _ends(subtasks: Sequence[Subtask]) -> list[str]:
     return [subtask.id for subtask in subtasks if subtask.id not in needed]
 
 
-def _subtask(match: re.Match[str], before: Sequence[str]) -> Subtask:
-    goal = match["goal"].strip()
+def _subtask(match: re.Match[str], before: Sequence[str], *, milestones: bool) -> Subtask:
+    goal, milestone = _split_milestone(match["goal"].strip()) if milestones else (match["goal"].strip(), "")
     needs = list(before)
-    if after := _AFTER.search(goal):
-        needs = [str(int(number)) for number in re.findall(r"\d+", after[0])]
-        goal = goal[: after.start()].strip() or goal
-    return Subtask(id=str(int(match["id"])), goal=goal, depends_on=tuple(dict.fromkeys(needs)))
+    parts = {"goal": goal, "milestone": milestone}
+    for name, part in parts.items():
+        if after := _AFTER.search(part):
+            needs = [str(int(number)) for number in re.findall(r"\d+", after[0])]
+            parts[name] = part[: after.start()].strip() or part
+    return Subtask(id=str(int(match["id"])), depends_on=tuple(dict.fromkeys(needs)), **parts)
+
+
+def _split_milestone(line: str) -> tuple[str, str]:
+    """Return goal and milestone of a line; small models may leave one of the two empty."""
+    goal, _, milestone = (part.strip() for part in line.partition(MILESTONE.strip()))
+    if len(milestone) > MAXIMUM_MILESTONE:
+        return line, ""
+    return (goal, milestone) if goal else (milestone or line, "")
+
+
+def _without_tools(subtask: Subtask, tools: Collection[str]) -> Subtask:
+    words = [word.strip(" .") for word in subtask.milestone.split(",")]
+    return replace(subtask, milestone="") if all(not word or word in tools for word in words) else subtask
 
 
 def _joined(subtasks: Sequence[Subtask]) -> list[Subtask]:

@@ -12,8 +12,10 @@ from plait.events import Noted, PlanMade
 from plait.journal import Journal
 from plait.models.protocol import Grammar, Reply, Request
 from plait.reflection.crew import Crew
+from plait.reflection.guide import Advice
 from plait.reflection.plan import (
     MAXIMUM_SUBTASKS,
+    MILESTONE,
     Plan,
     Subtask,
     plan_line,
@@ -21,6 +23,7 @@ from plait.reflection.plan import (
     read_plan,
     splits_one_thing,
 )
+from plait.reflection.references import advice_for, copied_values, references_text
 
 
 async def make_plan(journal: Journal, crew: Crew, lessons: Sequence[str], number: int) -> Judged[Plan]:
@@ -36,13 +39,15 @@ async def make_plan(journal: Journal, crew: Crew, lessons: Sequence[str], number
     line = plan_line(brackets="(" in crew.task)
     form = Grammar(gbnf=lines_grammar(line, MAXIMUM_SUBTASKS, remarks=gate.enabled))
     specs = await crew.candidates(journal, crew.task)
+    advice = await advice_for(journal, crew.guide, crew.task)
+    references = references_text(advice)
 
     def request(feedback: Feedback | None) -> Request:
-        prompt = crew.wording.planner(crew.task, lessons, feedback, gate.enabled)
+        prompt = crew.wording.planner(crew.task, lessons, feedback, gate.enabled, references)
         return crew.planner.request(crew.messages(specs, prompt), form, next_attempt(feedback))
 
     async def read(reply: Reply) -> Judged[Plan]:
-        return _judged(journal, crew, reply)
+        return _judged(journal, crew, advice, reply)
 
     try:
         passed = await through_gate(journal, Role(agent=crew.planner, gate=gate, request=request, read=read))
@@ -61,16 +66,20 @@ def whole_task(journal: Journal, task: str, number: int) -> Judged[Plan]:
     return Judged(output=plan, shown=plan.as_json())
 
 
-def _judged(journal: Journal, crew: Crew, reply: Reply) -> Judged[Plan]:
+def _judged(journal: Journal, crew: Crew, advice: Advice, reply: Reply) -> Judged[Plan]:
     """Read a plan; without the planner's gate whatever can be read passes."""
     remarked = split_remarks(reply.text)
-    plan = read_plan(remarked.body)
+    milestones = MILESTONE.strip() not in crew.task
+    plan = read_plan(remarked.body, milestones=milestones, tools=crew.executor.tools)
     problems, useless = list[str](), False
     if crew.settings.planner.enabled:
         if splits_one_thing(plan, crew.task):
             journal.emit(Noted(text="the task asks for one thing, so it is its own plan"))
             plan = _task_itself(crew.task)
         problems, useless = plan_problems(plan, crew.task, crew.wording.planner_text())
+        copied = copied_values([subtask.goal for subtask in plan.subtasks], advice, crew.task)
+        problems += [f"{goal!r} is of another task" for goal in copied]
+        useless = useless or bool(copied)
     return Judged(
         output=plan,
         shown=plan.as_json(),

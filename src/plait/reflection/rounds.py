@@ -89,7 +89,8 @@ async def _round(
 
 async def _plan(journal: Journal, crew: Crew, lessons: Sequence[str], number: int) -> Judged[Plan]:
     async def place(branch: Journal, _: None) -> Judged[Plan]:
-        if crew.guide is not None and await crew.guide.knows(branch, " ".join(crew.task.split())):
+        guide = crew.guide if crew.goes_known_ways else None
+        if guide is not None and await guide.knows(branch, " ".join(crew.task.split())):
             return whole_task(branch, crew.task, number)
         return await make_plan(branch, crew, lessons, number)
 

@@ -1,7 +1,8 @@
 """A second opinion: a fresh look at what was done, in one word, where the words of a task make one doubt.
 
-It sees the subtask and its effects, not the agent's own thoughts. Asked only where a check without a
-model thinks that a subtask is reached and its agent goes on all the same; so it costs most runs nothing.
+It sees the subtask and what was done, not the agent's own thoughts. Asked only where a check without a
+model thinks that a subtask is reached and its agent goes on all the same, or where an agent says that a
+milestone is reached and nothing shows it; so it costs most runs nothing.
 """
 
 from collections.abc import Sequence
@@ -12,13 +13,15 @@ from plait.journal import Journal
 from plait.models.protocol import Grammar, Message, Request
 from plait.reflection.crew import Crew
 from plait.reflection.doubts import ALL_ACTED_ON, REACHED
-from plait.reflection.trajectory import SubtaskRun, one_line
+from plait.reflection.trajectory import Step, SubtaskRun, one_line
 
 ROLE = "second opinion"
 MAX_TOKENS = 8
 YES_OR_NO = 'root ::= "yes" | "no"\n'
 SHOWN_CHARACTERS = 300
 """Of the result of each effect."""
+SHOWN_STEPS = 8
+"""The latest, for a milestone."""
 
 
 def wanted(problems: Sequence[str]) -> bool:
@@ -33,15 +36,33 @@ async def reached(journal: Journal, crew: Crew, run: SubtaskRun) -> bool:
         BudgetExhausted, ModelError: as `ask`.
     """
     done = [step for step in run.steps if step.effect and step.ok]
-    lines = [f"{step.call} -> {one_line(step.observation)[:SHOWN_CHARACTERS]}" for step in done]
-    prompt = crew.wording.second_opinion(run.subtask.goal, lines)
+    prompt = crew.wording.second_opinion(run.subtask.goal, _lines(done))
+    return await _yes(journal, crew, prompt, "second-opinion")
+
+
+async def holds(journal: Journal, crew: Crew, run: SubtaskRun, claim: str) -> bool:
+    """Return whether the milestone of a subtask holds, or there is nothing that it applies to.
+
+    Raises:
+        BudgetExhausted, ModelError: as `ask`.
+    """
+    lines = _lines(run.steps[-SHOWN_STEPS:]) or ["nothing"]
+    prompt = crew.wording.milestone(run.subtask, lines, one_line(claim)[:SHOWN_CHARACTERS])
+    return await _yes(journal, crew, prompt, "milestone")
+
+
+async def _yes(journal: Journal, crew: Crew, prompt: str, name: str) -> bool:
     request = Request(
         messages=[Message(role="user", content=prompt)],
         form=Grammar(gbnf=YES_OR_NO),
         settings=replace(crew.tool.settings, temperature=0.0, max_tokens=MAX_TOKENS),
     )
-    reply = await ask(journal, _judge(crew.tool), request, "second-opinion")
+    reply = await ask(journal, _judge(crew.tool), request, name)
     return reply.text.strip().lower().startswith("yes")
+
+
+def _lines(steps: Sequence[Step]) -> list[str]:
+    return [f"{step.call} -> {one_line(step.observation)[:SHOWN_CHARACTERS]}" for step in steps]
 
 
 def _judge(agent: Agent) -> Agent:

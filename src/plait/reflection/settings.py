@@ -1,4 +1,4 @@
-"""Which parts of MIRROR are on, and how strict they are: one value, every switch of its Table 3.
+"""Which parts of MIRROR are on, and how strict they are: one value, every switch of its Table 3, and ICE's.
 
 Knows nothing of agents or models.
 """
@@ -14,6 +14,7 @@ TOOL_THRESHOLD = 8.0
 ANSWER_THRESHOLD = 8.0
 DEFAULT_ROUNDS = 5
 DEFAULT_STEPS = 8
+DEFAULT_RECTIFICATIONS = 2
 
 SWITCHES = (
     "planner-gate",
@@ -23,9 +24,11 @@ SWITCHES = (
     "short-term",
     "long-term",
     "memories",
+    "rectification",
     "reflection",
 )
-"""What `--no-...` can switch off; the ablations of MIRROR's Table 3 besides function calling."""
+"""What `--no-...` can switch off; the ablations of MIRROR's Table 3 besides function calling, and ICE's
+rectification of plans."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,11 +45,15 @@ class ReflectionSettings:
     rounds: int = DEFAULT_ROUNDS
     steps: int = DEFAULT_STEPS
     """Gated calls in one subtask at most."""
+    rectifications: int = DEFAULT_RECTIFICATIONS
+    """Times the planner is asked about failed subtasks in one round at most; 0: never (ICE, section 3.1)."""
 
     def __post_init__(self) -> None:
         for name in ("rounds", "steps"):
             if getattr(self, name) < 1:
                 raise UserError(f"--{name} must be at least 1, not {getattr(self, name)!r}")
+        if self.rectifications < 0:
+            raise UserError(f"rectifications must be at least 0, not {self.rectifications!r}")
         for name in ("planner", "tool", "answer"):
             gate: GateSettings = getattr(self, name)
             if not 0 <= gate.threshold <= 10:
@@ -79,11 +86,13 @@ class ReflectionSettings:
                 return replace(self, long_term=False)
             case "memories":
                 return self.without(["short-term", "long-term"])
+            case "rectification":
+                return replace(self, rectifications=0)
             case "reflection":
                 if self.rounds not in (1, DEFAULT_ROUNDS):
                     raise UserError(
                         f"--rounds {self.rounds} needs reflection: leave it or --no-reflection out"
                     )
-                return replace(self.without(["gates", "memories"]), rounds=1)
+                return replace(self.without(["gates", "memories", "rectification"]), rounds=1)
             case _:
                 raise UserError(f"unknown switch {switch!r}; there are: {', '.join(SWITCHES)}")

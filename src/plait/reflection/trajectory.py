@@ -23,7 +23,7 @@ _EMPTY = re.compile(
 
 _DELIMITER = re.compile(r"</(?=\s*(?:result|file))", re.IGNORECASE)
 
-SubtaskStatus = Literal["todo", "succeeded", "failed", "skipped"]
+SubtaskStatus = Literal["todo", "doing", "succeeded", "failed", "split", "skipped"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +65,12 @@ class SubtaskRun:
     steps: list[Step] = field(default_factory=list["Step"])
     carried: int = 0
     """How many of the steps, from the first, an earlier round took."""
+    replaced: bool = False
+    """Whether it failed and others stand for it, or the plan goes on without it."""
+    doubted: bool = False
+    """Whether its agent said once that it was done, and was not believed."""
+    warnings: Sequence[str] = ()
+    """What went wrong before with goals like this."""
 
 
 @dataclass(kw_only=True)
@@ -83,8 +89,8 @@ class Trajectory:
 
     @property
     def failed(self) -> bool:
-        """Whether a subtask failed or could not be started."""
-        return any(run.status in ("failed", "skipped") for run in self.runs.values())
+        """Whether a subtask failed or could not be started, and no other stands for it."""
+        return any(run.status in ("failed", "skipped") and not run.replaced for run in self.runs.values())
 
 
 @dataclass(kw_only=True)
@@ -99,6 +105,8 @@ class Effects:
     """Every step of the rounds that are over."""
     finished: dict[str, "SubtaskRun"] = field(default_factory=dict[str, "SubtaskRun"])
     """Subtasks of the rounds that are over which succeeded with an effect, by their goal."""
+    rectified: list[str] = field(default_factory=list[str])
+    """Rectifications that were made, as keys: none is made again."""
 
     def has(self, call: str) -> bool:
         """Whether exactly this call was done with success."""

@@ -5,7 +5,8 @@ prefix cache reads only what is new. Knows nothing of models.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from plait.agents.gate import Feedback
@@ -13,7 +14,10 @@ from plait.agents.prompting import fill, load
 from plait.errors import UserError
 from plait.models.callform import CallSpec, signature
 from plait.models.protocol import Message
-from plait.reflection.plan import Plan
+from plait.reflection.phrases import of_several
+from plait.reflection.plan import Plan, Subtask
+from plait.reflection.rectification import ADD_AFTER, ADD_BEFORE, DELETE, GIVE_UP, SPLIT
+from plait.reflection.references import lessons_text
 from plait.reflection.trajectory import (
     SHOWN_CHARACTERS,
     Step,
@@ -30,6 +34,17 @@ MADE_WITHOUT_SCORE, MADE_WITHOUT_CRITIQUE = "10", "It fits the subtask."
 """Shown for a call that needed no model."""
 OWN_CHARACTERS = 5_000
 """Of the results of the subtask at work; the rest is for what came before it."""
+GONE_ON = "-> this way did not do; what follows took its place"
+TRIED_CHARACTERS = 3_000
+"""Of the results of a subtask that failed, where its plan is rectified."""
+WAYS: Mapping[str, str] = {
+    SPLIT: "the failed line becomes 2 to 4 smaller lines",
+    ADD_BEFORE: "one line that must be done first; then the failed line is tried again",
+    ADD_AFTER: "one line that reaches the same in another way, in place of the failed one",
+    DELETE: "lines that the task does not need, by their numbers",
+    GIVE_UP: "no way is left",
+}
+"""What may be done about a failed line of a plan, in words for the planner."""
 REPLY_CHARACTERS = 600
 """Of a refused reply at most this much is shown again."""
 
@@ -54,16 +69,40 @@ class Wording:
             tools="\n".join(signature(tool, details=True) for tool in tools),
         )
 
-    def planner(self, task: str, lessons: Sequence[str], feedback: Feedback | None, gated: bool) -> str:
-        """Return the planner's prompt; `lessons` is long-term memory."""
+    def planner(
+        self, task: str, lessons: Sequence[str], feedback: Feedback | None, gated: bool, references: str = ""
+    ) -> str:
+        """Return the planner's prompt; `lessons` is long-term memory, `references` what earlier tasks say."""
+        milestones = self._load("planner_milestones") + "\n" if of_several(task) else ""
         return fill(
             self._load("planner"),
-            criteria=self._criteria("planner_criteria", gated),
+            criteria=milestones + self._criteria("planner_criteria", gated),
             remarks="\n" + self._load("planner_remarks") if gated else "",
             task=task,
-            lessons=_lessons(lessons),
+            lessons=references + _lessons(lessons),
             feedback=revision(feedback),
         )
+
+    def rectifier(self, failure: "FailureText", feedback: Feedback | None, gated: bool) -> str:
+        """Return the planner's prompt about a subtask that failed."""
+        changed = "\n".join(f"Changed, and stays so: {call}" for call in failure.changed)
+        return fill(
+            self._load("rectifier"),
+            ways="\n".join(f"- {word}: {WAYS[word]}" for word in failure.ways),
+            criteria=self._criteria("rectifier_criteria", gated),
+            remarks="\n" + self._load("planner_remarks") if gated else "",
+            references=failure.references,
+            task=failure.task,
+            plan="\n".join(failure.plan),
+            tried=_tried(failure.run),
+            changed=f"{changed}\n" if changed else "",
+            feedback=revision(feedback),
+            failed=f"{failure.run.subtask.id}. {failure.run.subtask.goal}",
+        )
+
+    def rectifier_text(self) -> str:
+        """Return that prompt with nothing filled in."""
+        return re.sub(r"\{\{\w+\}\}", "", self._load("rectifier"))
 
     def planner_text(self) -> str:
         """Return the planner's prompt with nothing filled in."""
@@ -108,6 +147,16 @@ class Wording:
         """Return the prompt of one who says whether a subtask is done; `done` are its effects."""
         return fill(self._load("second_opinion"), subtask=subtask, done="\n".join(done))
 
+    def milestone(self, subtask: Subtask, done: Sequence[str], claim: str) -> str:
+        """Return the prompt of one who says whether a milestone holds; `done` are calls with results."""
+        return fill(
+            self._load("milestone"),
+            subtask=subtask.goal,
+            milestone=subtask.milestone,
+            done="\n".join(done),
+            claim=claim,
+        )
+
     def answer(self, task: str, trajectory: Trajectory, feedback: Feedback | None, gated: bool) -> str:
         """Return the answer agent's prompt."""
         return fill(
@@ -118,6 +167,21 @@ class Wording:
             trajectory=trajectory_text(trajectory),
             feedback=revision(feedback),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailureText:
+    """What the planner is told of a subtask that failed."""
+
+    task: str
+    plan: Sequence[str]
+    """Its lines, with how they stand where that is known."""
+    run: SubtaskRun
+    ways: Sequence[str]
+    """What may be done, of `WAYS`."""
+    changed: Sequence[str]
+    """Calls that changed the world."""
+    references: str = ""
 
 
 class Hints:
@@ -134,9 +198,17 @@ class Hints:
 
 def _subtask(now: SubtaskRun, before: Trajectory) -> str:
     """Return the plan and which of its lines is worked on; for a plan of one line just that."""
+    milestone = f"It is done when: {now.subtask.milestone}\n" if now.subtask.milestone else ""
+    ending = f"{milestone}{lessons_text(now.warnings)}"
     if len(before.plan.subtasks) == 1:
-        return f"\n# Subtask: {now.subtask.goal}\n"
-    return f"\n# Plan\n{plan_text(before.plan)}\n\n# Work on {now.subtask.id}: {now.subtask.goal}\n"
+        return f"\n# Subtask: {now.subtask.goal}\n{ending}"
+    plan = plan_text(before.plan)
+    return f"\n# Plan\n{plan}\n\n# Work on {now.subtask.id}: {now.subtask.goal}\n{ending}"
+
+
+def _tried(run: SubtaskRun) -> str:
+    parts = (shown(run.steps, TRIED_CHARACTERS), f"-> failed: {one_line(run.result)}")
+    return "\n".join(part for part in parts if part)
 
 
 def plan_text(plan: Plan) -> str:
@@ -156,6 +228,8 @@ def trajectory_text(trajectory: Trajectory, *, remarks: bool = False) -> str:
         head = f"Subtask {run.subtask.id}: {run.subtask.goal}{after}"
         own = [f"{step.call}: {step.critique} (score {step.score})" for step in run.steps if step.critique]
         tail = f"-> {run.status}" + (f": {one_line(run.result)}" if run.result else "")
+        # Whoever writes the answer need not know of a try that others made good.
+        tail = GONE_ON if run.replaced and not remarks else tail
         parts = (head, shown(run.steps, most), *(own if remarks else ()), tail)
         blocks.append("\n".join(part for part in parts if part))
     return "\n\n".join(blocks)

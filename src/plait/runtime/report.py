@@ -22,11 +22,11 @@ from plait.events import (
     SubtaskFinished,
     WorkflowRecalled,
 )
+from plait.experience.planned import planned, rectifications
 from plait.models.ledger import round_of, usage_of
 from plait.runtime.teams_telling import latest, tell_teams
 from plait.task import GateCounts, PlanItem, ReflectionReport, Result, Usage
 
-RECTIFIED = "plan_rectified"
 ROLES = ("planner", "tool", "answer")
 
 
@@ -76,29 +76,34 @@ def options_on_record(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def plan_items(records: Sequence[Record]) -> list[PlanItem]:
-    """Return the subtasks of the last plan and how each ended; takes what holds in the end."""
+    """Return the subtasks of the last plan and how each ended; takes what holds in the end.
+
+    A subtask that was split is followed by its parts, one that others stand for by these.
+    """
     made = [(r.path, r.event) for r in records if isinstance(r.event, PlanMade)]
     if not made:
         return []
-    path, plan = made[-1]
+    path, _ = made[-1]
+    number = round_of(path) or 0
     # By place, not by order: what was on record before a plan was made anew may belong to it all the same.
     ended: dict[str, Literal["succeeded", "failed", "skipped"]] = {
         record.event.id: record.event.status
         for record in records
-        if isinstance(record.event, SubtaskFinished) and round_of(record.path) == round_of(path)
+        if isinstance(record.event, SubtaskFinished) and (round_of(record.path) or 0) == number
     }
     walked = {
         r.path.split("!")[0] for r in records if isinstance(r.event, PipelineEnded) and not r.event.left
     }
     return [
         PlanItem(
-            id=subtask["id"],
-            goal=subtask["goal"],
-            status=ended.get(subtask["id"], "todo"),
-            executor="pipeline" if _place(path, subtask["id"]) in walked else "react",
-            depends_on=tuple(subtask["depends_on"]),
+            id=subtask.id,
+            goal=subtask.goal,
+            status="split" if subtask.parts else ended.get(subtask.id, "todo"),
+            executor="pipeline" if _place(path, subtask.id) in walked else "react",
+            depends_on=tuple(subtask.depends_on),
         )
-        for subtask in plan.subtasks
+        for line in planned(records, number)
+        for subtask in line.items()
     ]
 
 
@@ -114,16 +119,17 @@ def experience_report(records: Sequence[Record], plan: Sequence[PlanItem]) -> Ma
 
     `reutilization_rate` is the share of subgoals that a pipeline executed, 0-1.
     """
-    executed = sum(item.executor == "pipeline" for item in plan)
+    leaves = [item for item in plan if item.status != "split"]
+    executed = sum(item.executor == "pipeline" for item in leaves)
     events = [record.event for record in records]
     stored = [event.of for event in events if isinstance(event, ExperienceStored)]
     workflows = {event.experience for event in events if isinstance(event, WorkflowRecalled)}
     return {
         "workflows_recalled": len(workflows),
         "pipelines_executed": executed,
-        "subgoals": len(plan),
-        "reutilization_rate": round(executed / len(plan), 4) if plan else 0.0,
-        "rectifications": sum(str(event.kind) == RECTIFIED for event in events),
+        "subgoals": len(leaves),
+        "reutilization_rate": round(executed / len(leaves), 4) if leaves else 0.0,
+        "rectifications": rectifications(records),
         "stored": {
             "workflows": stored.count("workflow"),
             "pipelines": stored.count("pipeline"),

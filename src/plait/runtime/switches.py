@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 SWITCH_GROUPS: Mapping[str, Sequence[str]] = {
-    "reflection": ("planner-gate", "tool-gate", "answer-gate", "phase-gate", "short-term", "long-term"),
+    "reflection": (
+        "planner-gate",
+        "tool-gate",
+        "answer-gate",
+        "phase-gate",
+        "short-term",
+        "long-term",
+        "rectification",
+    ),
     "gates": ("planner-gate", "tool-gate", "answer-gate", "phase-gate"),
     "memories": ("short-term", "long-term"),
 }

@@ -101,7 +101,7 @@ def _why(progress: Progress) -> str:
     if trajectory is None:
         return f"no usable plan in {progress.rounds} rounds"
     for run in trajectory.runs.values():
-        if run.status == "failed":
+        if run.status == "failed" and not run.replaced:
             return f"subtask {run.subtask.id} failed: {run.result}"
     weakness = f": {progress.weakness}" if progress.weakness else ""
     return f"no answer passed in {progress.rounds} rounds{weakness}"

@@ -1,0 +1,286 @@
+"""Work on one leaf of a plan, step by step until it is done, fails, or is out of steps (MIRROR, section 3.3).
+
+Knows nothing of rounds, nor of what becomes of the plan where a leaf fails. What a leaf sees is decided by
+the plan alone, never by timing, so that a resumed run asks exactly what was asked before.
+"""
+
+from dataclasses import dataclass
+
+from plait.errors import ReplyError
+from plait.events import LoopBroken, Noted, SubtaskFinished, SubtaskStarted
+from plait.journal import Journal
+from plait.models.callform import format_call
+from plait.reflection import milestones
+from plait.reflection.checks import Known, call_problems
+from plait.reflection.crew import Crew
+from plait.reflection.doubts import looped
+from plait.reflection.guide import Call, Lost, Trail
+from plait.reflection.memory import ShortTermMemory
+from plait.reflection.plan_tree import Leaf, PlanTree
+from plait.reflection.references import warnings_for
+from plait.reflection.searches import wider
+from plait.reflection.second_opinion import holds, reached
+from plait.reflection.tool_agent import MAX_RESULT, Choice, Moment, choose
+from plait.reflection.trajectory import Effects, Step, SubtaskRun
+
+KNOWN = "This is how it was done before."
+SEARCHES_ENOUGH = 2
+"""Different searches that found nothing, after which there is taken to be nothing."""
+NOT_REACHED = "a second opinion: its milestone is not reached"
+
+
+@dataclass(kw_only=True)
+class Round:
+    """One round's work under way."""
+
+    crew: Crew
+    tree: PlanTree
+    earlier: Effects
+    """What earlier rounds did and saw."""
+    effects: Effects
+    """What the run did, this round too; takes what is done."""
+    rectified: int = 0
+    """How often the planner was asked about a failed leaf."""
+
+    def known(self, leaf: Leaf) -> Known:
+        """Return what a call of a leaf may draw on."""
+        run = leaf.run
+        seen = [step for other in (*self.tree.visible(leaf), leaf) for step in other.run.steps]
+        done = [*self.earlier.done, *(step for step in seen if step.effect and step.ok)]
+        doubtful = [*self.earlier.doubtful, *(step for step in seen if step.unknown)]
+        observations = [step.observation for step in (*seen, *self.earlier.seen)]
+        remembered = run.steps
+        if not self.crew.settings.short_term:
+            remembered = [step for step in run.steps if step.ok]
+        return Known(
+            task=self.crew.task,
+            texts=[self.crew.told_task, run.subtask.goal, *observations],
+            notes=self.crew.notes,
+            dates=self.crew.dates,
+            steps=remembered,
+            effects=Effects(done=done, doubtful=doubtful),
+        )
+
+
+async def work(journal: Journal, round_: Round, leaf: Leaf) -> None:
+    """Take steps until the leaf is done, fails, or is out of steps."""
+    memory, run = ShortTermMemory(enabled=round_.crew.settings.short_term), leaf.run
+    run.status = "doing"
+    journal.emit(SubtaskStarted(id=leaf.id, goal=run.subtask.goal))
+    number = 0
+    if (trail := await _trail(journal, round_, leaf)) is not None:
+        number = await _follow(journal, round_, leaf, trail)
+        if run.status != "doing":
+            return None
+    run.warnings = await warnings_for(journal, round_.crew.guide, run.subtask.goal)
+    last = number + round_.crew.settings.steps
+    while number < last:
+        number += 1
+        try:
+            choice = await _choose(journal, round_, leaf, memory, number)
+        except ReplyError as error:
+            memory.write(journal, error.message)
+            return await _give_up(journal, round_, run, memory, error.message)
+        if choice.done:
+            await _claimed(journal, round_, run, memory, str(choice.arguments["result"]), number)
+            if run.status != "doing":
+                return None
+            continue
+        step = await _execute(journal, round_, leaf, choice, number)
+        run.steps.append(step)
+        if looped(run.steps):
+            journal.emit(LoopBroken(call=step.call, times=2))
+            return await _break_off(journal, round_, run, memory, number)
+        if not step.ok:
+            own = f" (own critique before: {step.critique})" if step.critique else ""
+            memory.write(journal, f"{step.call} -> {step.observation}{own}")
+        elif step.empty:
+            memory.write(journal, f"{step.call} found nothing")
+            number += await _search_wider(journal, round_, leaf, number + 1)
+    return await _give_up(journal, round_, run, memory, f"not done in {round_.crew.settings.steps} steps")
+
+
+async def _trail(journal: Journal, round_: Round, leaf: Leaf) -> Trail | None:
+    """Return the way that is known through the whole task, where the subtask is that.
+
+    A part of a task may rest on what other parts found, which its own words do not say.
+    """
+    guide, task = round_.crew.guide, " ".join(round_.crew.task.split())
+    alone = leaf.origin is None and len(leaf.group) == 1
+    if guide is None or not round_.crew.goes_known_ways or leaf.run.subtask.goal != task or not alone:
+        return None
+    return await guide.trail(journal, task)
+
+
+async def _follow(journal: Journal, round_: Round, leaf: Leaf, trail: Trail) -> int:
+    """Go a known way as far as it leads, and return the number of steps; its end is that of the subtask."""
+    number, run = 0, leaf.run
+    while isinstance(forward := trail.next(run.steps), Call):
+        tool = round_.crew.executor.tools[forward.tool]
+        if problems := call_problems(tool, forward.arguments, round_.known(leaf)):
+            forward = Lost(reason=problems[0])
+            break
+        number += 1
+        choice = Choice(name=forward.tool, arguments=forward.arguments, thought=KNOWN)
+        run.steps.append(await _execute(journal, round_, leaf, choice, number))
+    left = forward.reason if isinstance(forward, Lost) else ""
+    trail.ended(journal, run.steps, left)
+    if not left and run.steps:
+        last = run.steps[-1]
+        result = f"{last.call}: {last.observation}"[:MAX_RESULT]
+        _end(journal, run, ShortTermMemory(enabled=False), "succeeded", result)
+    return number
+
+
+async def _choose(
+    journal: Journal, round_: Round, leaf: Leaf, memory: ShortTermMemory, number: int
+) -> Choice:
+    moment = Moment(
+        run=leaf.run,
+        trajectory=round_.tree.before(leaf),
+        known=round_.known(leaf),
+        memory=memory,
+    )
+
+    async def place(branch: Journal, _: None) -> Choice:
+        passed = await choose(branch, round_.crew, moment)
+        for mending in passed.judged.output.mended:
+            branch.emit(Noted(text=mending))
+        for refused in passed.refused:
+            memory.write(branch, f"refused: {refused}")
+        if passed.forced:
+            memory.write(branch, f"own critique of {passed.judged.shown}: {passed.judged.critique}")
+        return passed.judged.output
+
+    return await journal.branch(f"step-{number}", place, None)
+
+
+async def _execute(journal: Journal, round_: Round, leaf: Leaf, choice: Choice, number: int) -> Step:
+    tool, effects = round_.crew.executor.tools[choice.name], round_.effects
+    if tool.effect == "changes":
+        await round_.tree.turn(leaf)
+        again = Step(tool=choice.name, arguments=choice.arguments, ok=True, observation="", effect=True)
+        if effects.has(again.call) or effects.may_have(again.call):
+            return _refused(choice, "not done: exactly this was, or may have been, done before in this run")
+
+    async def place(branch: Journal, _: None) -> Step:
+        return await _made(branch, round_, choice)
+
+    step = await journal.branch(f"step-{number}/act", place, None)
+    if step.effect and step.ok:
+        effects.done.append(step)
+    if step.unknown:
+        effects.doubtful.append(step)
+    return step
+
+
+async def _search_wider(journal: Journal, round_: Round, leaf: Leaf, number: int) -> int:
+    """Make a search that found nothing once more without the bound that the task does not set.
+
+    Needs no model; returns the steps it took, 0 or 1.
+    """
+    run, step = leaf.run, leaf.run.steps[-1]
+    arguments = wider(step, round_.known(leaf))
+    if arguments is None or any(old.call == format_call(step.tool, arguments) for old in run.steps):
+        return 0
+    choice = Choice(name=step.tool, arguments=arguments, thought="Nothing was found, so I search wider.")
+
+    async def place(branch: Journal, _: None) -> Step:
+        return await _made(branch, round_, choice)
+
+    run.steps.append(await journal.branch(f"step-{number}/act", place, None))
+    return 1
+
+
+async def _made(journal: Journal, round_: Round, choice: Choice) -> Step:
+    """Execute a call and return it with its observation."""
+    observation = await round_.crew.executor.execute(journal, "call", choice.name, choice.arguments)
+    return Step(
+        tool=choice.name,
+        arguments=choice.arguments,
+        thought=choice.thought,
+        critique=choice.critique,
+        score=choice.score,
+        ok=observation.ok,
+        observation=observation.text,
+        effect=round_.crew.executor.tools[choice.name].effect == "changes",
+        unknown=observation.unknown,
+        whole=not observation.cut,
+    )
+
+
+def _refused(choice: Choice, why: str) -> Step:
+    return Step(tool=choice.name, arguments=choice.arguments, ok=False, observation=why, effect=False)
+
+
+def _end(journal: Journal, run: SubtaskRun, memory: ShortTermMemory, status: str, result: str) -> None:
+    """Finish a subtask; short-term memory is cleared by success and by nothing else."""
+    run.status = "succeeded" if status == "succeeded" else "failed"
+    run.result = result
+    if run.status == "succeeded":
+        memory.clear(journal)
+    journal.emit(SubtaskFinished(id=run.subtask.id, status=run.status, result=result))
+
+
+async def _give_up(
+    journal: Journal, round_: Round, run: SubtaskRun, memory: ShortTermMemory, why: str
+) -> None:
+    """End a subtask whose agent has no call to offer that can be made, or is out of steps.
+
+    Where it changed something, it may be done all the same: a second opinion says so.
+    """
+    changed = [step for step in run.steps if step.effect and step.ok]
+    if changed and round_.crew.settings.tool.enabled and await reached(journal, round_.crew, run):
+        result = f"a second opinion: done by {changed[-1].call}"
+        return _end(journal, run, memory, "succeeded", result)
+    return _end(journal, run, memory, "failed", why)
+
+
+async def _break_off(
+    journal: Journal, round_: Round, run: SubtaskRun, memory: ShortTermMemory, number: int
+) -> None:
+    """End a subtask whose agent makes the same call with the same result again.
+
+    Where the call found something, or different searches found nothing, there may just be nothing left
+    to do: the results stand, and the answer agent judges them.
+    """
+    last = run.steps[-1]
+    empty = {step.call for step in run.steps if step.empty}
+    result = ""
+    if last.ok and not last.empty:
+        result = f"no further step after {last.call}"
+    elif last.empty and len(empty) >= SEARCHES_ENOUGH:
+        result = f"{len(empty)} searches found nothing to act on"
+    if not result:
+        return _end(journal, run, memory, "failed", f"{last.call} brings the same again and again")
+    run.doubted = True  # It goes in circles, so it does not hear of it first.
+    return await _claimed(journal, round_, run, memory, result, number)
+
+
+async def _claimed(
+    journal: Journal, round_: Round, run: SubtaskRun, memory: ShortTermMemory, result: str, number: int
+) -> None:
+    """End a leaf that is said to be done; who is not believed hears of it once and goes on."""
+    if await _shown(journal, round_, run, result, number):
+        return _end(journal, run, memory, "succeeded", result)
+    if run.doubted:
+        return _end(journal, run, memory, "failed", f"{NOT_REACHED}: {run.subtask.milestone}")
+    run.doubted = True
+    return memory.write(journal, f"{NOT_REACHED}, so it is not done: {run.subtask.milestone}")
+
+
+async def _shown(journal: Journal, round_: Round, run: SubtaskRun, claim: str, number: int) -> bool:
+    """Whether a leaf that is said to be done is: by what was done, else in a second opinion.
+
+    Without a milestone, or with the tool agent's gate off, its agent is believed.
+    """
+    crew = round_.crew
+    if not run.subtask.milestone or not crew.settings.tool.enabled:
+        return True
+    if milestones.shown(run.subtask.goal, run.steps, crew.executor.tools):
+        return True
+
+    async def place(branch: Journal, _: None) -> bool:
+        return await holds(branch, crew, run, claim)
+
+    return await journal.branch(f"step-{number}", place, None)
