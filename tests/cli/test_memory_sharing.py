@@ -264,6 +264,24 @@ def test_an_import_drives_nothing_out(
     assert held() == before
 
 
+def test_what_came_from_elsewhere_is_listed_as_such_and_draws_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    goal = "Count [/bold] my [red]meetings[/red]"
+    line = line_of(workflow_record(goal, "Count\n[/bold] them"))
+    assert run(["memory", "import", file_with(tmp_path, line)]) == 0
+    keep(WORKFLOW)
+    capsys.readouterr()
+    assert run(["memory", "list"]) == 0
+    listed = capsys.readouterr().out
+    assert "source" in listed.splitlines()[0]
+    assert "friend.jsonl" in listed
+    assert "[/bold]" in listed
+    foreign = next(record for record in held() if record.source != "own")
+    assert run(["memory", "show", foreign.id]) == 0
+    assert f"goal: {goal}\n" in capsys.readouterr().out
+
+
 def test_a_run_of_ones_own_takes_over_what_was_imported(tmp_path: Path) -> None:
     assert run(["memory", "import", file_with(tmp_path, line_of(personal()))]) == 0
     keep(deleting(id="dd44", uses=0, successes=0))

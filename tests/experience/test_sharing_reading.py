@@ -97,6 +97,8 @@ def test_a_bad_line_hides_no_other() -> None:
         (changed(goal="Delete all my meetings"), "its pipeline is for another goal than the record says"),
         (changed(model=None), "its model must be a text"),
         (changed(tools="calendar"), "its tools must be a list of at most 64 names"),
+        (changed(tools=["x\ny"]), "the name of a tool must be one line"),
+        (changed(model="x\ny"), "its model must be one line"),
         (changed(tools=["x"] * 2), "its tools have a name twice"),
         (changed(tools=["calendar.search_events"]), "its tools are not those that it calls"),
         (changed(content=[]), "its content must be an object"),

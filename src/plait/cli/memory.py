@@ -11,13 +11,14 @@ from typing import Annotated, Any, get_args
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from plait.cli.memory_care import approving, removing
 from plait.cli.memory_export import exporting
 from plait.cli.memory_import import importing
 from plait.cli.memory_store import DEFAULT_MEMORY, Id, Name, with_store
-from plait.cli.words import age_text, clean, count_text
+from plait.cli.words import age_text, count_text, one_line
 from plait.errors import LogError, UserError
 from plait.experience.drawing import mermaid, terminal_text
 from plait.experience.goals import key_of
@@ -28,10 +29,13 @@ from plait.experience.sharing_words import in_words
 from plait.experience.workflow import Workflow
 from plait.models.embeddings import Embedder, local_embedder
 from plait.runtime.codec import dumps
+from plait.runtime.experience_rules import OWN
 from plait.runtime.experience_store import ExperienceStore
 
 KINDS: tuple[ExperienceKind, ...] = get_args(ExperienceKind)
 MOST_FOUND = 100
+MOST_GOAL = 2_000
+"""Characters of a goal where one record is shown."""
 
 app = typer.Typer(help="See, approve, share and forget what runs have learned.", no_args_is_help=True)
 
@@ -151,14 +155,18 @@ def _as_object(record: Experience) -> dict[str, Any]:
 def _table(records: Sequence[Experience], alike: Sequence[float] = ()) -> Table:
     """Return records as a table; with `alike` their similarity comes first."""
     table = Table(box=None, pad_edge=False)
-    for name in (*(["alike"] if alike else []), "id", "kind", "status", "age", "served", "goal"):
+    foreign = any(record.source != OWN for record in records)
+    names = ["id", "kind", "status", *(["source"] if foreign else []), "age", "served", "goal"]
+    for name in (*(["alike"] if alike else []), *names):
         table.add_column(name, no_wrap=name != "goal", style="cyan" if name == "id" else "")
     now = time.time()
     for number, record in enumerate(records):
         first = [f"{alike[number]:.2f}"] if alike else []
         served = f"{record.successes} of {record.uses}" if record.uses else "-"
         age = age_text(max(0.0, now - record.created))
-        table.add_row(*first, record.id, record.kind, record.status, age, served, clean(record.goal))
+        source = [escape(one_line(record.source))] if foreign else []
+        goal = escape(one_line(record.goal))
+        table.add_row(*first, record.id, record.kind, record.status, *source, age, served, goal)
     return table
 
 
@@ -166,9 +174,9 @@ def _head(record: Experience) -> list[str]:
     age = age_text(max(0.0, time.time() - record.created))
     return [
         f"{record.kind} {record.id}  {record.status}",
-        f"goal: {clean(record.goal)}",
-        f"tools: {', '.join(record.tools)}",
-        f"from: {record.source}, run {record.run_id or 'none'}, {record.model}, {age}",
+        f"goal: {one_line(record.goal, MOST_GOAL)}",
+        f"tools: {one_line(', '.join(record.tools), MOST_GOAL)}",
+        f"from: {one_line(record.source)}, run {record.run_id or 'none'}, {one_line(record.model)}, {age}",
         f"served: {record.successes} of {count_text(record.uses, 'use')}",
     ]
 
@@ -180,5 +188,6 @@ def _content(record: Experience) -> list[str]:
         return in_words(record)[2:]
     steps = Workflow.from_json(record.content).steps
     return [
-        f"{number}. {clean(step.goal)}  ({', '.join(step.tools)})" for number, step in enumerate(steps, 1)
+        f"{number}. {one_line(step.goal, MOST_GOAL)}  ({one_line(', '.join(step.tools))})"
+        for number, step in enumerate(steps, 1)
     ]

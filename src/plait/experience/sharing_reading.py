@@ -119,7 +119,7 @@ def read_record(line: bytes, origin: Origin) -> Experience:
         content=content,
         status="quarantined",
         run_id="",
-        model=_text(fields["model"], "its model", MOST_NAME, empty=True),
+        model=_name(fields["model"], "its model", empty=True),
         source=origin.source,
         created=origin.created,
     )
@@ -226,6 +226,14 @@ def _text(value: object, name: str, most: int, *, empty: bool = False) -> str:
     return value
 
 
+def _name(value: object, name: str, *, empty: bool = False) -> str:
+    """Return a name, which stands on one line wherever it is shown."""
+    found = _text(value, name, MOST_NAME, empty=empty)
+    if not found.isprintable():
+        raise UserError(f"{name} must be one line")
+    return found
+
+
 def _kind(value: object) -> ExperienceKind:
     for kind in KINDS:
         if value == kind:
@@ -236,7 +244,7 @@ def _kind(value: object) -> ExperienceKind:
 def _tools(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or len(cast("list[object]", value)) > MOST_TOOLS:
         raise UserError(f"its tools must be a list of at most {MOST_TOOLS} names")
-    names = tuple(_text(name, "the name of a tool", MOST_NAME) for name in cast("list[object]", value))
+    names = tuple(_name(name, "the name of a tool") for name in cast("list[object]", value))
     if len(set(names)) != len(names):
         raise UserError("its tools have a name twice")
     return names
