@@ -155,18 +155,16 @@ def _as_object(record: Experience) -> dict[str, Any]:
 def _table(records: Sequence[Experience], alike: Sequence[float] = ()) -> Table:
     """Return records as a table; with `alike` their similarity comes first."""
     table = Table(box=None, pad_edge=False)
-    foreign = any(record.source != OWN for record in records)
-    names = ["id", "kind", "status", *(["source"] if foreign else []), "age", "served", "goal"]
-    for name in (*(["alike"] if alike else []), *names):
+    for name in (*(["alike"] if alike else []), "id", "kind", "status", "age", "served", "goal"):
         table.add_column(name, no_wrap=name != "goal", style="cyan" if name == "id" else "")
     now = time.time()
     for number, record in enumerate(records):
         first = [f"{alike[number]:.2f}"] if alike else []
         served = f"{record.successes} of {record.uses}" if record.uses else "-"
         age = age_text(max(0.0, now - record.created))
-        source = [escape(one_line(record.source))] if foreign else []
-        goal = escape(one_line(record.goal))
-        table.add_row(*first, record.id, record.kind, record.status, *source, age, served, goal)
+        foreign = "" if record.source == OWN else f"({record.source}) "
+        goal = escape(one_line(foreign + record.goal))
+        table.add_row(*first, record.id, record.kind, record.status, age, served, goal)
     return table
 
 
