@@ -156,6 +156,7 @@ def test_figures_are_those_of_the_paper(capsys: pytest.CaptureFixture[str]) -> N
     assert json.loads(capsys.readouterr().out) == {
         "workflows": 1,
         "pipelines": 2,
+        "lessons": 0,
         "not_in_use": 0,
         "uses": 2,
         "successes": 1,

@@ -5,8 +5,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.experience.office_steps import DAY, delete, pipeline_of, search
+from tests.experience.office_steps import DAY, SCHEMAS, delete, search
 
+from plait.experience.compile import Success, compile_success
 from plait.experience.goals import key_of
 from plait.experience.paper_form import as_json
 from plait.experience.pipeline import Pipeline
@@ -14,10 +15,20 @@ from plait.experience.recall import TOOLS_KEY
 from plait.experience.record import Experience
 from plait.experience.sharing import shared
 from plait.experience.sharing_reading import Origin, ReadFile, header, read_file
+from plait.experience.tree import Step
 from plait.experience.workflow import Workflow, WorkflowStep
+from plait.reflection.dates import dates_by
 
+NOTES = "Today is Thursday 2023-11-30."
 GOAL = "Delete my first meeting on December 13"
 FRIEND = Origin(source="friend.jsonl", created=5.0)
+
+
+def learned(goal: str, *steps: Step) -> Pipeline:
+    """Return the pipeline that a run teaches which knew what day it was."""
+    compiled = compile_success(Success(goal=goal, steps=steps, named=dates_by(NOTES)), tools=SCHEMAS)
+    assert compiled is not None
+    return compiled.pipeline
 
 
 def pipeline_record(pipeline: Pipeline, **more: Any) -> Experience:
@@ -41,7 +52,7 @@ def pipeline_record(pipeline: Pipeline, **more: Any) -> Experience:
 
 def deleting(**more: Any) -> Experience:
     """Return what a run that deletes the first meeting of a day teaches."""
-    return pipeline_record(pipeline_of(GOAL, search(**DAY), delete("00000256")), **more)
+    return pipeline_record(learned(GOAL, search(**DAY), delete("00000256")), **more)
 
 
 def workflow_record(goal: str, *steps: str, tools: Sequence[str] = (), **more: Any) -> Experience:

@@ -7,12 +7,13 @@ from datetime import date
 from typing import Any
 
 import pytest
-from tests.experience.office_steps import DAY, SCHEMAS, delete, pipeline_of, search, step
-from tests.experience.shared_records import deleting, line_of, pipeline_record, workflow_record
+from tests.experience.office_steps import SCHEMAS, delete, search, step
+from tests.experience.shared_records import deleting, learned, line_of, pipeline_record, workflow_record
 
 from plait.errors import UserError
+from plait.experience.derive import Way
 from plait.experience.paper_form import from_json
-from plait.experience.pipeline import Constant, FromGoal, Pipeline, Slot, Unknown
+from plait.experience.pipeline import Constant, FromGoal, Slot, Unknown
 from plait.experience.record import Experience
 from plait.experience.sharing import shared
 from plait.experience.slots import slot_values
@@ -32,7 +33,11 @@ def with_constant(value: Any, name: str = "duration") -> Experience:
 
 
 def december(words: str) -> date | None:
-    days = {"March 14, 2024": date(2024, 3, 14), "December 14": date(2023, 12, 14)}
+    days = {
+        "March 14, 2024": date(2024, 3, 14),
+        "December 14": date(2023, 12, 14),
+        "yesterday": date(2023, 12, 14),
+    }
     return days.get(words)
 
 
@@ -53,7 +58,7 @@ def test_what_leaves_fills_its_slots_for_another_as_it_did_for_its_owner() -> No
 
 
 def test_texts_and_addresses_in_slots_are_invented_and_filled_by_another_goal() -> None:
-    pipeline = pipeline_of(SEND, step("email.send_email", "Email sent successfully.", **MAIL))
+    pipeline = learned(SEND, step("email.send_email", "Email sent successfully.", **MAIL))
     found = shared(pipeline_record(pipeline))
     assert found.doubts == ()
     for value in MAIL.values():
@@ -126,31 +131,49 @@ def test_names_of_nodes_and_comments_lose_what_somebody_wrote_into_them() -> Non
     assert len(from_json(found.record.content).edges) == len(pipeline.edges)
 
 
-def changed(pipeline: Pipeline, **slot: str) -> Pipeline:
+def changed(**slot: Any) -> Experience:
+    """Return a record whose first slot is another."""
+    pipeline = from_json(deleting().content)
     first, *others = pipeline.slots
-    return replace(pipeline, slots=[replace(first, **slot), *others])
+    return pipeline_record(replace(pipeline, slots=[replace(first, **slot), *others]))
 
 
 @pytest.mark.parametrize(
     ("slot", "why"),
     [
-        ({"said": "December", "example": "december"}, "no whole value"),
-        ({"example": "2023-12-14 00:00:00"}, "on the day of its run alone"),
-        ({"example": "something else"}, "must not leave"),
-        ({"said": "meeting", "example": "stranger"}, "the goal does not say"),
+        ({"said": "December", "example": "december", "ways": ()}, "only the words of its own goal say"),
+        ({"said": "December 13", "example": "mine", "ways": ()}, "only the words of its own goal say"),
+        ({"said": "meeting", "example": "stranger", "ways": ()}, "the goal does not say 'stranger'"),
+        ({"ways": (Way(how="day", spans=(5,)),)}, "a value that its goal does not have"),
+        (
+            {"ways": (Way(how="day", spans=(0,)), Way(how="text", spans=(0,)))},
+            "from other values than its own",
+        ),
+        ({"ways": (Way(how="number*60", spans=(0,)),)}, "from other values than its own"),
     ],
 )
-def test_a_slot_that_no_other_goal_would_fill_keeps_its_record_here(slot: dict[str, str], why: str) -> None:
-    pipeline = changed(from_json(deleting().content), **slot)
+def test_a_slot_that_no_other_goal_would_fill_keeps_its_record_here(slot: dict[str, Any], why: str) -> None:
     with pytest.raises(UserError, match=why):
-        shared(pipeline_record(pipeline))
+        shared(changed(**slot))
 
 
-def test_a_day_that_was_told_from_the_day_of_the_run_keeps_its_record_here() -> None:
-    goal = "Delete my first meeting tomorrow"
-    pipeline = pipeline_of(goal, search(**DAY), delete("00000256"))
-    with pytest.raises(UserError, match="on the day of its run alone"):
-        shared(pipeline_record(pipeline))
+def test_a_day_that_was_told_from_the_day_of_the_run_does_not_tell_that_day() -> None:
+    tomorrow: Mapping[str, Any] = {"time_min": "2023-12-01 00:00:00", "time_max": "2023-12-01 23:59:59"}
+    pipeline = learned("Delete my first meeting tomorrow", search(**tomorrow), delete("00000256"))
+    found = shared(pipeline_record(pipeline))
+    assert "2023" not in found.line
+    values = slot_values(from_json(found.record.content), "Delete my first meeting yesterday", december)
+    assert values == {"time_min": "2023-12-14 00:00:00", "time_max": "2023-12-14 23:59:59"}
+
+
+def test_a_slot_that_only_the_calendar_fills_keeps_nothing_of_the_day_of_its_run() -> None:
+    slot = {"said": "", "example": "2023-11-30 00:00:00", "ways": (Way(how="today+0"),)}
+    assert line_of(changed(**slot))["content"]["slots"][0] == {
+        "name": "time_min",
+        "example": "2024-03-14 00:00:00",
+        "said": "",
+        "ways": [{"how": "today+0", "spans": []}],
+    }
 
 
 def test_an_example_of_what_is_not_known_stays_here() -> None:
@@ -197,8 +220,8 @@ def test_what_looks_personal_in_a_step_is_asked_about() -> None:
 
 def test_a_slot_of_a_shared_word_stays_as_it_is() -> None:
     assert line_of(deleting())["content"]["slots"] == [
-        {"name": "time_min", "example": "2024-03-14 00:00:00", "said": "March 14, 2024"},
-        {"name": "time_max", "example": "2024-03-14 23:59:59", "said": "March 14, 2024"},
+        {"name": name, "example": example, "said": "March 14, 2024", "ways": [{"how": "day", "spans": [0]}]}
+        for name, example in (("time_min", "2024-03-14 00:00:00"), ("time_max", "2024-03-14 23:59:59"))
     ]
     pipeline = from_json(deleting().content)
     slots = [*pipeline.slots, Slot(name="what", example="meeting", said="meeting")]
@@ -212,4 +235,5 @@ def test_a_slot_of_a_shared_word_stays_as_it_is() -> None:
         "name": "what",
         "example": "meeting",
         "said": "meeting",
+        "ways": [],
     }

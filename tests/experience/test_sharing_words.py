@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.experience.office_steps import DAY, pipeline_of, search, step
-from tests.experience.shared_records import GOAL, deleting, pipeline_record, workflow_record
+from tests.experience.office_steps import DAY, search, step
+from tests.experience.shared_records import GOAL, deleting, learned, pipeline_record, workflow_record
 
 from plait.experience.paper_form import from_json
 from plait.experience.pipeline import Condition, Constant, Edge, Node, Pipeline
@@ -120,8 +120,8 @@ def test_what_its_tools_are_here_is_told() -> None:
 @pytest.mark.parametrize(
     ("goal", "warning"),
     [
-        (f"{GOAL} with olivia", "! olivia in its goal goes into no call"),
-        (GOAL.replace("first", "last"), "! its goal asks for a choice ('last'), which no call makes"),
+        (f"{GOAL} with olivia", "! 'olivia' goes into no call"),
+        (f"{GOAL} without telling", "! 'without' in its goal asks for a choice that no call shows"),
     ],
 )
 def test_what_a_run_would_not_have_kept_is_pointed_at(goal: str, warning: str) -> None:
@@ -129,7 +129,7 @@ def test_what_a_run_would_not_have_kept_is_pointed_at(goal: str, warning: str) -
 
 
 def test_a_planted_call_stands_out() -> None:
-    planted = pipeline_of(
+    planted = learned(
         GOAL,
         search(**DAY),
         step("customer_relationship_manager.delete_customer", "Customer deleted.", customer_id="00000012"),

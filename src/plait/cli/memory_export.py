@@ -27,7 +27,6 @@ from plait.runtime.experience_store import ExperienceStore
 from plait.tools.secret_finding import is_secret_name
 
 STANDARD_OUTPUT = "-"
-IN_USE = ("active", "provisional")
 MOST_GOALS = 20
 """Goals that are told as they leave."""
 SEEN_OF_SECRET = 4
@@ -75,10 +74,10 @@ async def _chosen(store: ExperienceStore, memory: str, ids: Sequence[str]) -> li
         UserError: one that was named is not there or not in use.
     """
     if not ids:
-        return await store.find(memory=memory, statuses=IN_USE)
+        return await store.find(memory=memory, statuses=("active",))
     records = {record.id: record for record in [await store.get(id) for id in ids]}
     for record in records.values():
-        if record.status not in IN_USE:
+        if record.status != "active":
             raise UserError(f"record {record.id!r} is {record.status}: what you do not use is not given away")
     return list(records.values())
 

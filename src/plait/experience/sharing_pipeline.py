@@ -4,10 +4,11 @@ Beyond the paper (ICE). Knows nothing of records or files, nor of what its const
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
 
 from plait.errors import UserError
+from plait.experience.derive import worked
 from plait.experience.goals import masked
 from plait.experience.pipeline import (
     END,
@@ -19,12 +20,10 @@ from plait.experience.pipeline import (
     Slot,
     Unknown,
 )
-from plait.experience.sharing_values import StandIns
-from plait.experience.wording import Wording
+from plait.experience.sharing_values import FIRST_DAY, StandIns
 from plait.tools.arguments import distinct_name, identifier
 
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
-_CLOCK_OR_NUMBER = re.compile(r"[\d:.,-]+")
 
 
 def told_otherwise(pipeline: Pipeline) -> tuple[Pipeline, StandIns]:
@@ -33,8 +32,7 @@ def told_otherwise(pipeline: Pipeline) -> tuple[Pipeline, StandIns]:
     Raises:
         UserError: without its values its goal would be another, or its slots would not be filled any more.
     """
-    worked_out = [slot.said for slot in pipeline.slots if not slot.literal and not _ISO.search(slot.example)]
-    instead = StandIns(pipeline.purpose, kept=worked_out)
+    instead = StandIns(pipeline.purpose)
     slots = [_slot(slot, pipeline.purpose, instead) for slot in pipeline.slots]
     told = _renamed(pipeline)
     edges = [
@@ -47,35 +45,34 @@ def told_otherwise(pipeline: Pipeline) -> tuple[Pipeline, StandIns]:
 
 def _slot(slot: Slot, goal: str, instead: StandIns) -> Slot:
     """Return a slot of the goal as it is told now."""
-    said = slot.said.casefold()
-    texts = {span.text.casefold(): span.text for span in masked(goal).spans}
-    if said not in texts:
-        if any(said in text or text in said for text in texts):
-            raise UserError(f"its slot {slot.name!r} holds no whole value, so that no other goal fills it")
-        return slot  # A word that all goals of its kind share.
-    new = instead.given.get(texts[said], texts[said])
-    if slot.literal:
-        return replace(slot, said=new, example=_in_case_of(slot.example, new))
-    if day := instead.day_of(texts[said]):
-        return replace(slot, said=new, example=_on_day(slot, day))
-    if new != texts[said] or not _CLOCK_OR_NUMBER.fullmatch(slot.example):
-        raise UserError(f"its slot {slot.name!r} holds what was worked out from a value that must not leave")
-    return slot
+    before, after = ([span.text for span in masked(said).spans] for said in (goal, instead.goal))
+    if slot.ways:
+        return _worked(slot, after, instead)
+    part_of = [
+        (was, now)
+        for was, now in zip(before, after, strict=True)
+        if slot.said.casefold() in was.casefold() or was.casefold() in slot.said.casefold()
+    ]
+    if any(was != now for was, now in part_of):
+        raise UserError(f"its slot {slot.name!r} holds what only the words of its own goal say")
+    return slot  # Words that all goals of its kind share.
 
 
-def _on_day(slot: Slot, day: date) -> str:
-    """Return the example of a slot with another day in it."""
-    before = _ISO.findall(slot.example)
-    if len(before) != 1 or Wording(slot.said).worked_out(before[0], surely=True) is None:
-        raise UserError(f"its slot {slot.name!r} holds a day that can be told on the day of its run alone")
-    return slot.example.replace(before[0], day.isoformat())
+def _worked(slot: Slot, spans: Sequence[str], instead: StandIns) -> Slot:
+    """Return a slot with the value that follows from the goal as it is told now."""
+    if any(place >= len(spans) for way in slot.ways for place in way.spans):
+        raise UserError(f"its slot {slot.name!r} needs a value that its goal does not have")
+    form = _ISO.sub(FIRST_DAY.isoformat(), slot.example)
+    found = {worked(way, [spans[place] for place in way.spans], form, instead.day) for way in slot.ways}
+    value = found.pop()
+    if found or value is None:
+        raise UserError(f"its slot {slot.name!r} cannot be worked out from other values than its own")
+    return replace(slot, example=value, said=said_of(slot, spans))
 
 
-def _in_case_of(example: str, new: str) -> str:
-    """Return a value in the case that its slot was in: lower case says that all its values are lowered."""
-    if example.islower():
-        return new.lower()
-    return new.capitalize() if new.islower() else new
+def said_of(slot: Slot, spans: Sequence[str]) -> str:
+    """Return the values of a goal that a slot is worked out from; empty where the day of the run says it."""
+    return " ".join(spans[place] for place in slot.ways[0].spans)
 
 
 def _renamed(pipeline: Pipeline) -> Pipeline:

@@ -11,10 +11,14 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, BinaryIO, cast, get_args
 
 from plait.errors import UserError
-from plait.experience.goals import key_of
+from plait.experience.derive import Way, worked
+from plait.experience.goals import key_of, masked
+from plait.experience.lessons import Lesson
+from plait.experience.making import lessons_from_json, lessons_json
 from plait.experience.paper_form import as_json, from_json
 from plait.experience.pipeline import Pipeline, Slot
 from plait.experience.recall import TOOLS_KEY
@@ -39,8 +43,12 @@ MOST_NAME = 200
 MOST_OTHER = 20_000
 """Characters of JSON of a record that is neither workflow nor pipeline."""
 _FIELDS = frozenset({"kind", "domain", "goal", "tools", "model", "content"})
-_DOMAIN = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_DOMAIN = re.compile(r"[A-Za-z][\w .-]{0,59}")
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
+_SOME_DAY = date(2024, 3, 14)
+_PHASE = re.compile(r"[\w-]{1,60}")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _ALLOWED = frozenset("\n\t\u200c\u200d")
 """Line ends, and what joins letters in some scripts."""
@@ -126,20 +134,35 @@ def read_record(line: bytes, origin: Origin) -> Experience:
 
 
 def untold(pipeline: Pipeline) -> list[Slot]:
-    """Return the slots whose example no rule takes from the goal that the pipeline was learned from.
+    """Return the slots whose example does not follow from the goal that the pipeline was learned from.
 
-    Such a slot would be a constant in disguise: its example is used again where a goal says the same words.
+    Such a slot would be a constant in disguise: a part of its example is used for every goal.
     """
-    wording = Wording(pipeline.purpose)
-    return [slot for slot in pipeline.slots if not _tells(wording, slot)]
+    wording, spans = Wording(pipeline.purpose), [span.text for span in masked(pipeline.purpose).spans]
+    return [slot for slot in pipeline.slots if not _follows(slot, wording, spans)]
 
 
-def _tells(wording: Wording, slot: Slot) -> bool:
+def _follows(slot: Slot, wording: Wording, spans: Sequence[str]) -> bool:
+    if slot.ways:
+        return all(_leads_to(way, slot.example, spans) for way in slot.ways)
     said = slot.said.casefold()
     if slot.literal:
         return said in wording.goal.casefold()
-    found = (wording.worked_out(slot.example, surely=True), wording.worked_out(slot.example))
-    return any(one is not None and one.text.casefold() == said for one in found)
+    found = wording.worked_out(slot.example)
+    return found is not None and found.text.casefold() == said
+
+
+def _leads_to(way: Way, example: str, spans: Sequence[str]) -> bool:
+    """Whether a way leads to a value, but for which day it was."""
+    if any(place >= len(spans) for place in way.spans):
+        return False
+    words = [spans[place] for place in way.spans]
+    if not way.how.startswith(("day", "today", "back")):
+        return worked(way, words, example, lambda _: None) == example
+    made = worked(way, words, example, lambda _: _SOME_DAY)
+    return (
+        made is not None and bool(_MOMENT.fullmatch(example)) and _DAY.sub("", made) == _DAY.sub("", example)
+    )
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -264,9 +287,24 @@ def _content(kind: ExperienceKind, goal: str, tools: Sequence[str], value: objec
         if {tool for step in workflow.steps for tool in step.tools} != set(tools):
             raise UserError("its tools are not those of its steps")
         return workflow.as_json()
+    if kind == "lesson":
+        return _lesson(tools, content)
     if (json_size(content) or MOST_OTHER + 1) > MOST_OTHER:
         raise UserError(f"its content has more than {MOST_OTHER:,} characters")
     return content
+
+
+def _lesson(tools: Sequence[str], content: Mapping[str, JSON]) -> JSONObject:
+    if "phases" not in content:
+        lesson = Lesson.from_json(content)
+        if list(lesson.tools) != list(tools):
+            raise UserError("its tools are not those that it speaks of")
+        return lesson.as_json()
+    lessons = lessons_from_json(content)
+    # The name of a phase is shown to a model as it is.
+    if tools or not all(_PHASE.fullmatch(lesson.phase) and type(lesson.times) is int for lesson in lessons):
+        raise UserError("it is no lesson of phases: a name or a number in it is none")
+    return lessons_json(lessons)
 
 
 def _pipeline(goal: str, tools: Sequence[str], content: Mapping[str, JSON]) -> JSONObject:

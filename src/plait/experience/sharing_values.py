@@ -36,19 +36,14 @@ _MONTHS = (
 class StandIns:
     """The stand-ins of one record; equal values get equal ones, different values different ones."""
 
-    def __init__(self, goal: str, *, kept: Collection[str] = ()) -> None:
+    def __init__(self, goal: str) -> None:
         """Choose a stand-in for every value of a goal.
-
-        Args:
-            goal: As it was said.
-            kept: Values of the goal that must stay, as something was worked out from them.
 
         Raises:
             UserError: without its values the goal would be taken for another one.
         """
         words = {word.casefold() for word in re.findall(r"\w+", goal)}
         self._names: Iterator[str] = iter([name for name in NAMES if name not in words])
-        self._kept = kept
         self._days = 0
         self._numbers = 0
         self._quotes = 0
@@ -69,14 +64,11 @@ class StandIns:
             at = span.end
         return "".join([*pieces, self._without_known(text[at:])])
 
-    def day_of(self, value: str) -> date | None:
-        """Return the day that stands for a date of the goal; None where it was left as it is."""
-        match = re.fullmatch(r"(\w+) (\d+), (\d+)|(\d+)-(\d+)-(\d+)", self.given.get(value, ""))
-        if match is None:
-            return None
-        if match[4]:
-            return date.fromisoformat(match[0])
-        return date(int(match[3]), _MONTHS.index(match[1]) + 1, int(match[2]))
+    def day(self, words: str) -> date:
+        """Return the day that words of the goal as it is told now mean, if today is the first of its days."""
+        if match := re.fullmatch(r"(\w+) (\d+), (\d+)", words):
+            return date(int(match[3]), _MONTHS.index(match[1]) + 1, int(match[2]))
+        return date.fromisoformat(words) if _ISO.fullmatch(words) else FIRST_DAY
 
     def _elsewhere(self, span: Span) -> str:
         """Return what stands for a value of another text, which may say one of the goal in another case."""
@@ -111,8 +103,7 @@ class StandIns:
 
     def _instead(self, span: Span, kind: str) -> str:
         if span.text not in self._given:
-            kept = span.text in self._kept or kind == "time"
-            self._given[span.text] = span.text if kept else self._invented(span.text, kind)
+            self._given[span.text] = span.text if kind == "time" else self._invented(span.text, kind)
         return self._given[span.text]
 
     def _invented(self, text: str, kind: str) -> str:

@@ -8,11 +8,13 @@ Knows nothing of where a record is kept.
 import json
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from plait.experience.caution import FILTERS
-from plait.experience.goals import asks_for_change, key_of, masked
+from plait.experience.evidence import doubt_left
+from plait.experience.goals import asks_for_change, masked
+from plait.experience.lessons import Lesson
+from plait.experience.making import lessons_from_json
 from plait.experience.paper_form import from_json, plain_line
 from plait.experience.pipeline import (
     END,
@@ -23,12 +25,15 @@ from plait.experience.pipeline import (
     FromResult,
     Node,
     Pipeline,
+    Slot,
     Unknown,
 )
 from plait.experience.recall import TOOLS_KEY, digest_of
 from plait.experience.record import Experience
+from plait.experience.sharing_pipeline import said_of
 from plait.experience.soundness import misdeclared
-from plait.experience.workflow import Workflow
+from plait.experience.workflow import Workflow, WorkflowStep
+from plait.journal import JSONObject
 from plait.tools.tool import Tool
 
 MOST_SHOWN = 4_000
@@ -60,7 +65,9 @@ def in_words(record: Experience, tools: Sequence[Tool] | None = None) -> list[st
     if record.kind == "workflow":
         steps = Workflow.from_json(record.content).steps
         lines.append("a planner is shown these steps, as how it was done before:")
-        return [*lines, *(f"  {number}. {spelled(step.goal)}" for number, step in enumerate(steps, 1))]
+        return [*lines, *(f"  {number}. {_step(step)}" for number, step in enumerate(steps, 1))]
+    if record.kind == "lesson":
+        return [*lines, "a planner is warned:", *(f"  {spelled(text)}" for text in _warnings(record.content))]
     lines.append("a model is shown what it says:")
     return [*lines, *(f"  {place}: {value}" for place, value in _leaves(record.content, ""))]
 
@@ -106,14 +113,11 @@ class _Words:
 
     def warnings(self, digests: object) -> Iterator[str]:
         """Say what a careful reader would ask about."""
-        said = [slot.said.casefold() for slot in self.pipeline.slots]
-        for span in masked(self.pipeline.purpose).spans:
-            if not any(span.text.casefold() in one for one in said):
-                yield f"! {spelled(span.text)} in its goal goes into no call"
-        goal = self.pipeline.purpose
-        chosen = sorted(FILTERS.intersection(key_of(goal).split()))
-        if chosen and (asks_for_change(goal) or any(node.effect for node in self.pipeline.calls)):
-            yield f"! its goal asks for a choice ({chosen[0]!r}), which no call makes"
+        changes = asks_for_change(self.pipeline.purpose)
+        # What a call does is not believed where the goal says more.
+        nodes = [replace(node, effect=node.effect or changes) for node in self.pipeline.nodes]
+        if doubt := doubt_left(replace(self.pipeline, nodes=nodes)):
+            yield f"! {spelled(doubt)}"
         for name in self.pipeline.unknown:
             yield f"! nothing tells {spelled(name)}, so that it is never used"
         if self.tools is not None:
@@ -142,15 +146,23 @@ class _Words:
                 told = self._is_said(value)
                 return f"always {_quoted(value)}{'' if told else ', WHICH THE GOAL DOES NOT SAY'}"
             case FromGoal(slot=name):
-                for slot in self.pipeline.slots:
-                    if slot.name == name:
-                        made = "" if slot.literal else f", here {_quoted(slot.example)}"
-                        return f"what the goal says in place of {_quoted(slot.said)}{made}"
-                return "not known"
+                return next(
+                    (self._slot(slot) for slot in self.pipeline.slots if slot.name == name), "not known"
+                )
             case FromResult(node=node, field=field, row=row):
                 return f"{spelled(field) or 'the whole'} {_ROWS[row]} that call {self._number(node)} finds"
             case Unknown():
                 return "not known"
+
+    def _slot(self, slot: Slot) -> str:
+        """Say what of the goal a slot takes, by the goal itself and not by what the slot says."""
+        said = slot.said
+        if slot.ways:
+            said = said_of(slot, [span.text for span in masked(self.pipeline.purpose).spans])
+        if not said:
+            return f"what day it is, as in {_quoted(slot.example)}"
+        made = "" if slot.example.casefold() == said.casefold() else f", here {_quoted(slot.example)}"
+        return f"what the goal says in place of {_quoted(said)}{made}"
 
     def _is_said(self, value: object) -> bool:
         """Whether a constant is plain or stands in the goal, so that nobody wonders where it came from."""
@@ -178,6 +190,18 @@ class _Words:
 
     def _number(self, name: str) -> int:
         return next((number for number, node in enumerate(self.pipeline.calls, 1) if node.name == name), 0)
+
+
+def _warnings(content: JSONObject) -> list[str]:
+    if "phases" in content:
+        return [lesson.text for lesson in lessons_from_json(content)]
+    return [Lesson.from_json(content).text]
+
+
+def _step(step: WorkflowStep) -> str:
+    reached = f", reached when {spelled(step.milestone)}" if step.milestone else ""
+    tools = f"  ({', '.join(spelled(tool) for tool in step.tools)})" if step.tools else ""
+    return f"{spelled(step.goal)}{reached}{tools}"
 
 
 def _quoted(value: object) -> str:

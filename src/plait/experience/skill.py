@@ -131,6 +131,8 @@ def _origin(binding: Binding, pipeline: Pipeline, numbers: dict[str, int]) -> st
             return f"always {_value(value)}"
         case FromGoal(slot=name):
             slot = next(slot for slot in pipeline.slots if slot.name == name)
+            if not slot.said:
+                return f"worked out from what day it is, such as {_value(slot.example)}"
             made = "" if slot.literal else f", worked out: {_value(slot.example)}"
             return f"what the task says in place of {_value(slot.said)}{made}"
         case FromResult(node=node, field=field, row=row):
