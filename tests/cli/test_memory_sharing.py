@@ -15,7 +15,7 @@ from tests.support.terminal import at_a_terminal
 
 from plait.cli import memory_import
 from plait.cli.app import run
-from plait.events import PipelineRecalled
+from plait.events import LessonRecalled, PipelineRecalled, WorkflowRecalled
 from plait.experience.paper_form import as_json, from_json
 from plait.experience.pipeline import Constant
 from plait.experience.record import Experience
@@ -384,7 +384,8 @@ def test_all_that_a_run_taught_is_forgotten(capsys: pytest.CaptureFixture[str]) 
     assert [record.run_id for record in held()] == ["run-of-alice"]
 
 
-def test_a_whole_source_is_forgotten_with_what_was_learned_by_using_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["pipeline", "workflow", "lesson"])
+def test_a_whole_source_is_forgotten_with_what_was_learned_by_using_it(tmp_path: Path, how: str) -> None:
     keep(WORKFLOW)
     run(["memory", "import", file_with(tmp_path, line_of(deleting()))])
     imported = next(record for record in held() if record.source == "friend.jsonl")
@@ -392,7 +393,12 @@ def test_a_whole_source_is_forgotten_with_what_was_learned_by_using_it(tmp_path:
     async def use() -> None:
         log = RunLog.open()
         journal = await log.start("run-that-used-it", "a task", {})
-        journal.emit(PipelineRecalled(experience=imported.id, goal="x", slots={}))
+        if how == "pipeline":
+            journal.emit(PipelineRecalled(experience=imported.id, goal="x", slots={}))
+        elif how == "workflow":
+            journal.emit(WorkflowRecalled(experience=imported.id, goal="x", alike=1.0))
+        else:
+            journal.emit(LessonRecalled(experience=imported.id, text="x"))
         await log.close()
 
     asyncio.run(use())

@@ -180,10 +180,11 @@ def _head(record: Experience) -> list[str]:
 
 
 def _content(record: Experience) -> list[str]:
+    # Of what somebody else wrote nothing is shown cut.
+    if record.source != OWN or record.kind not in ("workflow", "pipeline"):
+        return in_words(record)[2:]
     if record.kind == "pipeline":
         return terminal_text(from_json(record.content))
-    if record.kind != "workflow":
-        return in_words(record)[2:]
     steps = Workflow.from_json(record.content).steps
     return [
         f"{number}. {one_line(step.goal, MOST_GOAL)}  ({one_line(', '.join(step.tools))})"

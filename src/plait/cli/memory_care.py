@@ -15,13 +15,15 @@ from plait.cli.memory_store import DEFAULT_MEMORY, Name, Yes, agreed, with_log, 
 from plait.cli.tools import read
 from plait.cli.words import count_text
 from plait.errors import UserError
-from plait.events import PipelineRecalled
+from plait.events import LessonRecalled, PipelineRecalled, WorkflowRecalled
 from plait.experience.record import Experience
 from plait.experience.sharing_words import in_words
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog
 
 MOST_NAMED = 5
+RECALLED = (PipelineRecalled, WorkflowRecalled, LessonRecalled)
+"""Events that tell which record served a run."""
 Source = Annotated[str, typer.Option("--source", metavar="NAME", help="All that came from this import.")]
 
 
@@ -137,11 +139,11 @@ def _of_source(log: RunLog, records: Sequence[Experience], source: str, memory: 
         there = sorted({record.source for record in records})[:MOST_NAMED]
         hint = f"there are {', '.join(there)}" if there else "it is empty"
         raise UserError(f"memory {memory!r} has nothing from {source!r}: {hint}")
-    recalled = log.records_of_kinds((PipelineRecalled.kind,))
+    recalled = log.records_of_kinds([event.kind for event in RECALLED])
     runs = {
         record.run_id
         for record in recalled
-        if isinstance(record.event, PipelineRecalled) and record.event.experience in ids
+        if isinstance(record.event, RECALLED) and record.event.experience in ids
     }
     return [record.id for record in records if record.id in ids or record.run_id in runs]
 

@@ -31,7 +31,7 @@ from plait.journal import JSON, JSONObject
 FORMAT, VERSION = "plait-experience", 1
 KINDS: tuple[ExperienceKind, ...] = get_args(ExperienceKind)
 MOST_LINE_BYTES = 262_144
-MOST_FILE_BYTES = 67_108_864
+MOST_FILE_BYTES = 33_554_432
 MOST_RECORDS = 10_000
 MOST_DEPTH = 24
 """Lists and objects inside each other."""
