@@ -124,9 +124,17 @@ def test_what_is_near_in_meaning_is_found_first() -> None:
 
 def test_a_record_that_waits_is_approved(capsys: pytest.CaptureFixture[str]) -> None:
     with_store(lambda store: store.change("aa11", status="quarantined"))
+    assert run(["memory", "approve", "aa", "--yes"]) == 0
+    assert capsys.readouterr().out.endswith("Approved: aa11.\n")
+    assert with_store(lambda store: store.get("aa11")).status == "active"
+
+
+def test_a_record_that_was_suspended_is_approved_without_reading_it_again(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with_store(lambda store: store.change("aa11", status="suspended"))
     assert run(["memory", "approve", "aa"]) == 0
     assert capsys.readouterr().out == "Approved: aa11.\n"
-    assert with_store(lambda store: store.get("aa11")).status == "active"
 
 
 def test_records_are_forgotten_when_that_is_said_twice(capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,6 +156,7 @@ def test_figures_are_those_of_the_paper(capsys: pytest.CaptureFixture[str]) -> N
     assert json.loads(capsys.readouterr().out) == {
         "workflows": 1,
         "pipelines": 2,
+        "lessons": 0,
         "not_in_use": 0,
         "uses": 2,
         "successes": 1,

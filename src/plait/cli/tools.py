@@ -41,14 +41,14 @@ def listing(
     ] = False,
 ) -> None:
     """Show the tools of one source or more: their calls as a model sees them, and their effects."""
-    toolset, changed = asyncio.run(_read(sources, accept))
+    toolset, changed = asyncio.run(read(sources, accept=accept))
     if as_json:
         print(json.dumps(_as_object(toolset, changed), ensure_ascii=False))
     else:
         _show(toolset, changed)
 
 
-async def _read(sources: Sequence[str], accept: bool) -> tuple[Toolset, list[str]]:
+async def read(sources: Sequence[str], *, accept: bool = False) -> tuple[Toolset, list[str]]:
     """Return the tools, and the names of those that changed and are not accepted."""
     changed: list[str] = []
 

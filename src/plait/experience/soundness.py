@@ -43,12 +43,13 @@ MOST_SHOWN = 60
 Schemas = Mapping[str, Mapping[str, Any]]
 
 
-def problems_of(pipeline: Pipeline, tools: Schemas) -> list[str]:
+def problems_of(pipeline: Pipeline, tools: Schemas | None) -> list[str]:
     """Return what is wrong, each in one line; empty for a pipeline that may be kept.
 
     Args:
         pipeline: Any.
-        tools: JSON schema of the parameters of each tool that there is.
+        tools: JSON schema of the parameters of each tool that there is; None where that is not known, as of
+            a file that somebody gave: then what is called is not looked at.
     """
     # What is too large is looked at no further: the checks below take their time.
     if problems := list(_too_large(pipeline)):
@@ -58,9 +59,25 @@ def problems_of(pipeline: Pipeline, tools: Schemas) -> list[str]:
     return [
         *_ways(pipeline),
         *_branches(pipeline),
-        *(problem for node in pipeline.calls for problem in _call(node, tools)),
+        *(problem for node in pipeline.calls if tools is not None for problem in _call(node, tools)),
         *_results(pipeline),
         *_slots(pipeline),
+    ]
+
+
+def misdeclared(pipeline: Pipeline, effects: Mapping[str, bool]) -> list[str]:
+    """Return the calls that say of their tool that it only reads where it changes the world, or the reverse.
+
+    Args:
+        pipeline: Any.
+        effects: Whether each tool that there is changes the world; other tools are passed over.
+    """
+    lies = [node for node in pipeline.calls if effects.get(node.tool, node.effect) != node.effect]
+    says = {True: "changes the world", False: "only reads"}
+    return [
+        f"node {shown(node.name)} says that {shown(node.tool)} {says[node.effect]}, but it"
+        f" {says[not node.effect]}"
+        for node in lies
     ]
 
 
