@@ -107,22 +107,24 @@ def _compare(connection: "Connection", values: dict[str, Any]) -> list[tuple[str
 
 def _walk(connection: "Connection", values: dict[str, Any], numbers: int) -> list[tuple[str, float]]:
     """Walk along the graph, and compare what is found there."""
-    candidates = max(CANDIDATES, values["most"])
-    breadth = min(max(BREADTH, candidates), MOST_BREADTH)
-    half = f"halfvec({numbers})"
-    query = (
-        f"WITH near AS MATERIALIZED (SELECT id, created, {_FAR} AS far FROM experience_vectors"
-        f" WHERE numbers = {numbers} AND {_fitting(values)}"
-        f" ORDER BY embedding::{half} <=> CAST(%(vector)s AS {half}) LIMIT {candidates})"
-        " SELECT id, far FROM near ORDER BY far, created DESC, id LIMIT %(most)s"
-    )
+    breadth = min(max(BREADTH, values["most"]), MOST_BREADTH)
     # Until the transaction ends. Sorting, which the planner would prefer where statistics are old, is not
     # forbidden but dear: others that share the transaction still may where there is no other way.
     connection.exec_driver_sql(
         f"SELECT set_config('hnsw.ef_search', '{breadth}', true),"
         " set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('enable_sort', 'off', true)"
     )
-    return _cosines(connection.exec_driver_sql(query, values).all())
+    return _cosines(connection.exec_driver_sql(_walk_query(values, numbers), values).all())
+
+
+def _walk_query(values: dict[str, Any], numbers: int) -> str:
+    candidates, half = max(CANDIDATES, values["most"]), f"halfvec({numbers})"
+    return (
+        f"WITH near AS MATERIALIZED (SELECT id, created, {_FAR} AS far FROM experience_vectors"
+        f" WHERE numbers = {numbers} AND {_fitting(values)}"
+        f" ORDER BY embedding::{half} <=> CAST(%(vector)s AS {half}) LIMIT {candidates})"
+        " SELECT id, far FROM near ORDER BY far, created DESC, id LIMIT %(most)s"
+    )
 
 
 def _fitting(values: dict[str, Any]) -> str:
