@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sqlalchemy
-from benchmarks.recall import MOST, NUMBERS, RECALLS, Texts, record
+from benchmarks.recall import MOST, NUMBERS, RECALLS, Texts, alike, record
 
 from plait.experience.record import Experience
 from plait.runtime import experience_vectors, migrations
@@ -92,13 +92,13 @@ def fill(engine: sqlalchemy.Engine, size: int) -> None:
         done = there == size + SMALL_SIZE and experience_vectors.ready(connection)
     if done:
         return
-    for start, vectors in chunks(size):
+    for start, vectors in chunks(size) if there < size else ():
         if start + len(vectors) > there:
             copy(engine, [numbered(start + number, size) for number in range(len(vectors))], vectors)
             print(f"  {start + len(vectors)} records", flush=True)
-    small = queries(size)[0] + np.random.default_rng(SEED).standard_normal((SMALL_SIZE, NUMBERS))
-    small = (small / np.linalg.norm(small, axis=1, keepdims=True)).astype(np.float32)
-    copy(engine, [numbered(size + number, size) for number in range(SMALL_SIZE)], small)
+    if there < size + SMALL_SIZE:
+        small = alike(SMALL_SIZE, np.random.default_rng(SEED))
+        copy(engine, [numbered(size + number, size) for number in range(SMALL_SIZE)], small)
     started = time.perf_counter()
     with engine.begin() as connection:
         migrations.set_up_vectors(connection)

@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy
 from tests.runtime.records import FAR, NEAR, execute, nearest, pipeline
 
+from plait.cli import checkup
 from plait.errors import UserError
 from plait.runtime import experience_graph, experience_vectors
 from plait.runtime.experience_graph import CANDIDATES, LEAST_ROWS, STEP_COST, least_rows_for_walk
@@ -215,6 +216,19 @@ async def test_without_the_right_to_install_it_all_is_found_as_before(bare_url: 
     await store.forget_vectors()
     assert await nearest(store) == []
     await log.close()
+
+
+def test_the_checkup_says_what_an_administrator_could_do(
+    bare_url: str, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAIT_DATABASE_URL", bare_url)
+    lacking = checkup.database()
+    assert lacking.state == "optional"
+    assert "0 runs in postgresql (PLAIT_DATABASE_URL); without pgvector" in lacking.found
+    assert lacking.mend == "as an administrator of the database: CREATE EXTENSION vector"
+
+    monkeypatch.setenv("PLAIT_DATABASE_URL", postgres_url)
+    assert (checkup.database().state, checkup.database().mend) == ("ok", "")
 
 
 async def test_what_was_kept_before_it_came_is_found(bare_url: str, postgres_server: str) -> None:

@@ -1,0 +1,173 @@
+"""What a pipeline costs beside its tools: `python -m benchmarks.pipeline`.
+
+A run that recalls a pipeline and follows it to its end, with tools that answer at once. Every call is made
+with what the call before it returned. Runs with short and with long pipelines differ in nothing but the
+nodes, so that the cost of one is the difference of their times, divided by that of their lengths: it holds
+what the walk decides, the checks of the call, its approval and its records. A log in memory leaves out the
+disk, and the walk by itself leaves out all but what is next.
+
+It fails where a node that reads costs more than a millisecond on a log in a file. A call that changes the
+world is recorded as intended before it is made, on the disk for good, and again when it is done: what that
+takes is the disk's matter, and is printed beside it.
+"""
+
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from plait.errors import PlaitError
+from plait.events import PipelineEnded
+from plait.experience.goals import key_of
+from plait.experience.paper_form import as_json
+from plait.experience.pipeline import END, START, Constant, Edge, FromResult, Node, Pipeline
+from plait.experience.recall import TOOLS_KEY, digest_of
+from plait.experience.record import Experience
+from plait.experience.tree import Step
+from plait.experience.walk import NextCall, Walk
+from plait.models.embeddings import HashEmbedder
+from plait.models.scripted import ScriptedModel
+from plait.outfit.hands import Hands
+from plait.runner import start
+from plait.runtime.experience_store import ExperienceStore
+from plait.runtime.log import RunLog
+from plait.runtime.options import Options
+from plait.tools.functions import from_function, tool
+
+SHORT, LONG = 4, 28
+RUNS = 15
+LIMIT_MS = 1.0
+GOALS = {"read_page": "Find page 1 on the shelf", "move_page": "Move page 1 to the shelf"}
+REPLY = "It is there.\n# critique: As asked.\n# score: 10"
+WALKS = 200
+
+
+@tool(effect="reads")
+async def read_page(number: int) -> dict[str, int]:
+    """Read a page.
+
+    Args:
+        number: Of the page.
+    """
+    return {"page": number, "next": number + 1}
+
+
+@tool
+async def move_page(number: int) -> dict[str, int]:
+    """Move a page.
+
+    Args:
+        number: Of the page.
+    """
+    return {"page": number, "next": number + 1}
+
+
+TOOLS = {
+    "read_page": from_function(read_page, source="benchmark"),
+    "move_page": from_function(move_page, source="benchmark"),
+}
+
+
+def pipeline(name: str, length: int) -> Pipeline:
+    """Return a pipeline of so many calls, each of the page that the one before named."""
+    names = [f"page{number}" for number in range(1, length + 1)]
+    nodes = [Node(name=START), Node(name=names[0], tool=name, arguments={"number": Constant(value=1)})]
+    nodes += [
+        Node(name=after, tool=name, arguments={"number": FromResult(node=before, field="next")})
+        for before, after in zip(names, names[1:], strict=False)
+    ]
+    nodes.append(Node(name=END))
+    line = [node.name for node in nodes]
+    edges = [Edge(from_node=one, to_node=two) for one, two in zip(line, line[1:], strict=False)]
+    return Pipeline(name="pages", purpose=GOALS[name], nodes=nodes, edges=edges)
+
+
+def record(name: str, length: int) -> Experience:
+    """Return the pipeline as a memory keeps it."""
+    content = {**as_json(pipeline(name, length)), TOOLS_KEY: {name: digest_of(TOOLS[name])}}
+    return Experience(
+        id="benchmark",
+        memory=f"{name}-{length}",
+        kind="pipeline",
+        domain="tools",
+        goal=GOALS[name],
+        key=key_of(GOALS[name]),
+        tools=(name,),
+        content=content,
+        run_id="benchmark",
+        model="none",
+        created=1.0,
+    )
+
+
+async def follow(log: RunLog, name: str, length: int) -> float:
+    """Return how many seconds a run takes that follows a pipeline to its end."""
+    options = Options(yes=True, memory=f"{name}-{length}", max_effects=2 * LONG)
+    async with ScriptedModel([REPLY]) as model:
+        hands = Hands(model=model, log=log, tools=(TOOLS[name],), embedder=HashEmbedder())
+        started = time.perf_counter()
+        result = await start(GOALS[name], options, hands)
+        seconds = time.perf_counter() - started
+    ends = [one.event for one in log.records(result.run_id) if isinstance(one.event, PipelineEnded)]
+    if [(end.calls, end.left) for end in ends] != [(length, "")] or result.status != "succeeded":
+        raise PlaitError(f"a pipeline of {length} calls was not followed to its end: {ends}, {result.answer}")
+    return seconds
+
+
+async def per_node(url: str, name: str) -> float:
+    """Return how many milliseconds a node takes, the median over pairs of runs."""
+    log = RunLog.open(url)
+    store = ExperienceStore(log)
+    for length in (SHORT, LONG):
+        await store.add(record(name, length))
+        await follow(log, name, length)
+    pairs = [(await follow(log, name, SHORT), await follow(log, name, LONG)) for _ in range(RUNS)]
+    await log.close()
+    return statistics.median((long - short) / (LONG - SHORT) for short, long in pairs) * 1e3
+
+
+def walk_alone(length: int) -> float:
+    """Return how many milliseconds it takes to say what is next, over all nodes of a pipeline."""
+    walk = Walk(
+        pipeline=pipeline("read_page", length),
+        values={},
+        parameters={name: one.parameters for name, one in TOOLS.items()},
+    )
+    times: list[float] = []
+    for _ in range(WALKS):
+        steps: list[Step] = []
+        started = time.perf_counter()
+        while isinstance(move := walk.next(steps), NextCall):
+            steps.append(answered(move.arguments, move.tool))
+        times.append((time.perf_counter() - started) / (len(steps) + 1))
+    return statistics.median(times) * 1e3
+
+
+def answered(arguments: Any, name: str) -> Step:
+    number = int(arguments["number"])
+    observation = f'{{"page": {number}, "next": {number + 1}}}'
+    return Step(tool=name, arguments=arguments, observation=observation, ok=True, effect=False, whole=True)
+
+
+def main(names: Sequence[str] = ("read_page", "move_page")) -> int:
+    """Print all measurements."""
+    for length in (SHORT, LONG):
+        print(f"what is next, in a pipeline of {length} calls: {walk_alone(length):.3f} ms a node")
+    kept = True
+    for name in names:
+        what = "reads" if TOOLS[name].effect == "reads" else "changes the world"
+        with tempfile.TemporaryDirectory() as folder:
+            on_disk = asyncio.run(per_node(f"sqlite:///{Path(folder) / 'plait.db'}", name))
+        in_memory = asyncio.run(per_node("sqlite://", name))
+        limit = f" (limit {LIMIT_MS:.0f})" if name == "read_page" else ""
+        print(f"a node that {what}: {on_disk:.2f} ms on a log in a file{limit}, {in_memory:.2f} in memory")
+        kept &= not limit or on_disk <= LIMIT_MS
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
