@@ -2,8 +2,9 @@
 
 A memory of so many pipelines in a Postgres of its own with pgvector, each with a vector of 384 numbers drawn
 as in `benchmarks.recall`. It fails when the median of a recall is above its promise, or when it finds less of
-the nearest five than promised; what these are is told by a comparison with every vector. The same is asked
-where the run has only the tools of one record in ten, and in a memory of a thousand records beside it.
+the nearest five than promised; what these are is told by a comparison with every vector. The same is asked,
+without a promise of time, where the run has only the tools of one record in ten, and in a memory of a
+thousand records beside it.
 
 A million takes about half an hour, nearly all of it for the graph. With `--folder` the database is kept, and
 a second run goes on where the first one ended.
@@ -132,12 +133,13 @@ async def recalled(
         times.append((time.perf_counter() - started) * 1e3)
         right += len({int(one.id, 16) for one, _ in found} & best)
     median, share = statistics.median(times), right / sum(map(len, expected))
+    limit = "" if filters else f" (limit {LIMIT_MS:.0f})"
     print(
-        f"{name}: {median:.2f} ms a recall (limit {LIMIT_MS:.0f}), the first {times[0]:.0f}, worst after that"
-        f" {max(times[1:]):.1f}; found {share:.3f} of the nearest {MOST} (at least {LEAST_FOUND})",
+        f"{name}: {median:.2f} ms a recall{limit}, fastest {min(times):.2f}, the first {times[0]:.0f}, worst"
+        f" after that {max(times[1:]):.1f}; found {share:.3f} of the nearest {MOST} (at least {LEAST_FOUND})",
         flush=True,
     )
-    return median <= LIMIT_MS and share >= LEAST_FOUND
+    return share >= LEAST_FOUND and (bool(filters) or median <= LIMIT_MS)
 
 
 async def measure(url: str, engine: sqlalchemy.Engine, size: int) -> bool:

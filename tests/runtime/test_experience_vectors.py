@@ -2,7 +2,9 @@
 
 import asyncio
 import math
+import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from plait.runtime.log import RunLog
 
 pytestmark = pytest.mark.postgres
 
+ROOT = Path(__file__).parents[2]
 ROLE = "plait_without_rights"
 BARE = "plait_bare"
 
@@ -190,6 +193,20 @@ async def test_the_table_holds_what_a_search_may_find_and_no_more(log: RunLog) -
     assert await in_table(log) == ["a1", "a4"]
     await store.forget_vectors()
     assert await in_table(log) == []
+
+
+async def test_processes_that_bring_the_first_of_a_length_at_once(postgres_url: str, log: RunLog) -> None:
+    await execute(log, "DROP INDEX IF EXISTS experience_vectors_3")
+    command = [sys.executable, "-m", "tests.runtime.learner", postgres_url]
+    children = [
+        await asyncio.create_subprocess_exec(*command, name, "6", f"memory of {name}", cwd=ROOT)
+        for name in ("a", "b", "c")
+    ]
+    assert [await child.wait() for child in children] == [0, 0, 0]
+
+    assert len(await in_table(log)) == 18
+    query = "SELECT count(*) FROM pg_indexes WHERE indexname = 'experience_vectors_3'"
+    assert await log.transact(lambda connection: connection.exec_driver_sql(query).scalar_one()) == 1
 
 
 async def test_counting_a_use_leaves_the_vectors_alone(log: RunLog) -> None:
