@@ -45,14 +45,25 @@ CHANGES = 20
 CONTENT = {"nodes": ["a tool call"] * 8}
 
 
+class Texts:
+    """Draws vectors in groups, as those of many texts."""
+
+    def __init__(self, count: int, generator: np.random.Generator) -> None:
+        """Draw the middles of the groups, for so many vectors in all."""
+        self._weights = np.arange(1, NUMBERS + 1, dtype=np.float32) ** -DECLINE
+        self._turn = np.linalg.qr(generator.standard_normal((NUMBERS, NUMBERS)))[0].astype(np.float32)
+        self._middles = generator.standard_normal((count // GROUP, NUMBERS), dtype=np.float32)
+
+    def draw(self, count: int, generator: np.random.Generator) -> "Vectors":
+        """Draw some of them."""
+        vectors = SPREAD * generator.standard_normal((count, NUMBERS), dtype=np.float32)
+        vectors += self._middles[generator.integers(0, len(self._middles), count)]
+        return unit(((vectors * self._weights) @ self._turn).astype(np.float32))
+
+
 def like_texts(count: int, generator: np.random.Generator) -> "Vectors":
     """Draw vectors in groups."""
-    weights = np.arange(1, NUMBERS + 1, dtype=np.float32) ** -DECLINE
-    turn = np.linalg.qr(generator.standard_normal((NUMBERS, NUMBERS)))[0].astype(np.float32)
-    middles = generator.standard_normal((count // GROUP, NUMBERS), dtype=np.float32)
-    vectors = SPREAD * generator.standard_normal((count, NUMBERS), dtype=np.float32)
-    vectors += middles[generator.integers(0, len(middles), count)]
-    return unit(((vectors * weights) @ turn).astype(np.float32))
+    return Texts(count, generator).draw(count, generator)
 
 
 def alike(count: int, generator: np.random.Generator) -> "Vectors":

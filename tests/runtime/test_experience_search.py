@@ -154,14 +154,30 @@ async def test_vectors_can_come_later(store: ExperienceStore) -> None:
 
 
 async def test_without_numpy_a_search_says_what_to_install(
-    store: ExperienceStore, monkeypatch: pytest.MonkeyPatch
+    file_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "numpy", None)
+    log = RunLog.open(file_url)
+    store = ExperienceStore(log)
     await store.add(pipeline("a1", vector=NEAR))
 
     assert (await store.get("a1")).vector == NEAR
     with refused(UserError, r"needs numpy, which is not installed: pip install 'plait\[local\]'"):
         await nearest(store)
+    await log.close()
+
+
+@pytest.mark.postgres
+async def test_a_database_that_compares_vectors_needs_no_numpy(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    log = RunLog.open(postgres_url)
+    store = ExperienceStore(log)
+    await store.add(pipeline("a1", vector=NEAR))
+
+    assert await nearest(store) == ["a1"]
+    await log.close()
 
 
 @pytest.mark.parametrize("damage", ["x'00'", "x'0000c07f0000000000000000'", "x'0000000000000000'"])

@@ -77,7 +77,7 @@ async def test_what_is_learned_again_replaces_the_old_and_its_counts_go_on(store
 
 @pytest.mark.parametrize(
     "difference",
-    [{"memory": "m"}, {"kind": "workflow"}, {"domain": "d"}, {"key": "k"}, {"tools": ("write", "read")}],
+    [{"memory": "m"}, {"kind": "workflow"}, {"domain": "d"}, {"key": "k"}, {"tools": ("read",)}],
 )
 async def test_records_that_differ_in_what_they_are_for_stand_beside_each_other(
     store: ExperienceStore, difference: dict[str, Any]
@@ -332,15 +332,69 @@ async def test_a_full_memory_forgets_the_least_useful(log: RunLog) -> None:
     await store.add(pipeline("c1", kind="workflow", created=0.0))
     await store.add(pipeline("c2", memory="m", created=0.0))
     there = [record.id for record in least_useful_first]
-    for number in range(5):
+    for number in range(4):
         new = await store.add(pipeline(f"b{number}", created=20 * WEEK + number, vector=NEAR))
         there = [*there[1:], new.id]
         assert set(ids(await store.find(kind="pipeline"))) == set(there)
 
     await store.add(pipeline("d1", created=0.0, vector=NEAR))  # The oldest by far, and yet just added.
-    assert set(await nearest(store)) == {"b1", "b2", "b3", "b4", "d1"}
+    # What has served is older than all others, and stays.
+    assert set(ids(await store.find(kind="pipeline"))) == {"a5", "b1", "b2", "b3", "d1"}
+    assert set(await nearest(store)) == {"b1", "b2", "b3", "d1"}
     assert ids(await store.find(kind="workflow")) == ["c1"]
     assert ids(await store.find(memory="m")) == ["c2"]
+
+
+async def test_what_serves_or_was_approved_outlives_what_does_not(log: RunLog) -> None:
+    store = ExperienceStore(log, most_of_a_kind=3, clock=lambda: NOW)
+    for id in ("a1", "a2", "a3"):
+        await store.add(pipeline(id, created=1.0))
+    await store.used("a1", succeeded=True)
+    await store.change("a2", status="suspended")
+    await store.change("a2", status="active")
+    for number in range(3):
+        await store.add(pipeline(f"b{number}", created=1e9 + number))
+        assert set(ids(await store.find())) == {"a1", "a2", f"b{number}"}
+
+    await store.used("a2", succeeded=False)  # No more than what was never used, and older.
+    await store.add(pipeline("b4", created=1e9))
+    assert set(ids(await store.find())) == {"a1", "b2", "b4"}
+
+
+async def test_a_memory_that_is_exactly_full_forgets_nothing(log: RunLog) -> None:
+    store = ExperienceStore(log, most_of_a_kind=2)
+    await store.add(pipeline("a1"))
+    await store.add(pipeline("a2"))
+    await store.add(pipeline("a3", key="key of a2"))  # Learned again: none is added.
+    assert set(ids(await store.find())) == {"a1", "a2"}
+
+    await store.add(pipeline("a4"))  # Of two that are alike in all, the one with the first id goes.
+    assert set(ids(await store.find())) == {"a2", "a4"}
+
+
+async def test_nobody_is_approved_by_being_added(store: ExperienceStore) -> None:
+    assert not (await store.add(pipeline("a1", approved=True))).approved
+    await store.change("a1", status="active")
+    assert (await store.get("a1")).approved
+    again = await store.add(pipeline("a2", key="key of a1"))
+    assert (again.id, again.approved) == ("a1", True)
+    await store.change("a1", status="suspended")
+    assert not (await store.get("a1")).approved
+
+
+async def test_another_order_of_the_same_tools_is_the_same_way(store: ExperienceStore) -> None:
+    await store.add(pipeline("a1", key="same", tools=("read", "write")))
+    await store.used("a1", succeeded=True)
+    kept = await store.add(pipeline("a2", key="same", tools=("write", "read")))
+    assert (kept.id, kept.content, kept.successes) == ("a1", {"made": "a1"}, 1)
+
+    for _ in range(2):
+        await store.used("a1", succeeded=False)
+    assert (await store.get("a1")).status == "suspended"
+    again = await store.add(pipeline("a3", key="same", tools=("write", "read")))
+    assert (again.id, again.content, again.status) == ("a1", {"made": "a3"}, "active")
+    assert (again.uses, again.failures, again.failures_in_a_row) == (3, 2, 0)
+    assert await store.find() == [again]
 
 
 async def test_an_import_cannot_drive_out_what_is_in_use(log: RunLog) -> None:

@@ -134,7 +134,7 @@ def database() -> Finding:
     try:
         log = RunLog.open()
         try:
-            count = len(log.runs())
+            count, lacks_pgvector = len(log.runs()), log.lacks_pgvector()
         finally:
             log.close_now()
     except PlaitError as error:
@@ -142,7 +142,13 @@ def database() -> Finding:
     given = os.environ.get("PLAIT_DATABASE_URL", "")
     scheme = given.partition(":")[0].partition("+")[0]
     where = f"{scheme} (PLAIT_DATABASE_URL)" if given else str(data_folder())
-    return Finding(name="database", state="ok", found=f"{count} runs in {where}")
+    found = f"{count} runs in {where}"
+    if lacks_pgvector:
+        # Every command then reads the vectors before it compares them.
+        found += "; without pgvector 0.8 it is slower to search what was learned"
+        mend = "as an administrator of the database: CREATE EXTENSION vector"
+        return Finding(name="database", state="optional", found=found, mend=mend)
+    return Finding(name="database", state="ok", found=found)
 
 
 def sandbox(programs: Sequence[str] | None = None) -> Finding:

@@ -51,6 +51,8 @@ class Experience:
     failures: int = 0
     failures_in_a_row: int = 0
     last_used: float = 0.0
+    approved: bool = False
+    """Whether the user let it be used by hand; `Memory.change` alone says so."""
     vector: Sequence[float] = field(default=(), repr=False, compare=False)
     """Of the key, of unit length; empty until it was embedded."""
 
@@ -61,8 +63,8 @@ class Memory(Protocol):
     async def add(self, experience: Experience) -> Experience:
         """Keep a record and return it as it is kept.
 
-        One of the same memory, kind, domain and key, with the same tools in the same order, is replaced and
-        its counts go on: what was learned again is not kept twice.
+        Of the same memory, kind, domain and key with the same tools, in whatever order, one is kept and its
+        counts go on: what was learned again is not kept twice.
         """
         ...
 

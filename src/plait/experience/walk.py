@@ -7,6 +7,7 @@ on from there. Knows nothing of who makes the calls.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from plait.experience.pipeline import (
@@ -20,7 +21,7 @@ from plait.experience.pipeline import (
     Node,
     Pipeline,
 )
-from plait.experience.results import answer_shape, first_of, last_of, rows_of
+from plait.experience.results import Row, answer_shape, first_of, last_of, rows_of
 from plait.experience.tree import Step
 from plait.models.schema import coerce, properties_of
 
@@ -165,7 +166,7 @@ class _Place:
             raise _LeaveError(f"{node} was not called")
         if not all(step.whole for step in self.made[node]):
             raise _LeaveError(f"the result of {node} was cut")
-        return [row for step in self.made[node] for row in rows_of(step.observation)]
+        return [row for step in self.made[node] for row in _read(step.observation)]
 
     def row(self, binding: FromResult, number: int) -> Mapping[str, str]:
         """Return the row that a binding means; `number` is that of the call, from 0."""
@@ -186,7 +187,7 @@ class _Place:
 
     def has_all(self, node: str) -> bool:
         """Whether the results of a node are all that there was to find."""
-        return all(is_all(step.tool, len(rows_of(step.observation)), self.limits) for step in self.made[node])
+        return all(is_all(step.tool, len(_read(step.observation)), self.limits) for step in self.made[node])
 
     def holds(self, condition: Condition) -> bool:
         """Whether a comparison on an earlier result holds."""
@@ -202,6 +203,12 @@ class _Place:
 def is_all(tool: str, rows: int, limits: Mapping[str, int]) -> bool:
     """Whether a result of so many rows is all that there was to find, as far as the tool says."""
     return tool in limits and (limits[tool] == 0 or rows < limits[tool])
+
+
+@lru_cache(maxsize=2 * MOST_CALLS)
+def _read(observation: str) -> Sequence[Row]:
+    """Return the rows of a result, which every later call and every row of a loop asks for again."""
+    return tuple(rows_of(observation))
 
 
 def _cell(row: Mapping[str, str], binding: FromResult) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from plait.errors import LogError, UserError
-from plait.runtime import migrations
+from plait.runtime import experience_vectors, migrations
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -57,7 +57,7 @@ class Database:
         if not self.is_postgres:
             _set_synchronous(connection, "FULL" if durable else "NORMAL")
         with connection.begin():
-            if self.is_postgres and not durable:
+            if self.is_postgres and writes and not durable:
                 connection.exec_driver_sql("SET LOCAL synchronous_commit TO off")
             yield
 
@@ -138,6 +138,11 @@ def _upgrade(database: Database, connection: "Connection") -> None:
     if found < len(migrations.MIGRATIONS):
         with database.begin(connection, writes=True, durable=True):
             migrations.migrate(connection, database.name)
+    with database.begin(connection, writes=False, durable=False):
+        can_compare = experience_vectors.missing(connection)
+    if can_compare:
+        with database.begin(connection, writes=True, durable=True):
+            migrations.set_up_vectors(connection)
 
 
 def _parse(address: str) -> "URL":

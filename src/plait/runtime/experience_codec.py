@@ -40,6 +40,8 @@ class ExperienceRow(TypedDict):
     failures: int
     failures_in_a_row: int
     last_used: float
+    approved: int
+    """Nought or one."""
 
 
 FIELDS = tuple(ExperienceRow.__annotations__)
@@ -71,13 +73,15 @@ def as_kept(record: Experience) -> Experience:
 
 
 def identity(record: Experience) -> str:
-    """Return what is equal of records that replace each other."""
-    return digest(dumps([record.memory, record.kind, record.domain, record.key, list(record.tools)]))
+    """Return what is equal of records of which one is kept: in whatever order they call their tools."""
+    tools = sorted(set(record.tools))
+    return digest(dumps([record.memory, record.kind, record.domain, record.key, tools]))
 
 
 def to_row(record: Experience) -> dict[str, Any]:
     """Write a record as `as_kept` returned it, without its vector."""
     row: dict[str, Any] = {name: getattr(record, name) for name in FIELDS}
+    row["approved"] = int(record.approved)
     return {**row, "tools": dumps(list(record.tools)), "content": dumps(record.content)}
 
 
@@ -92,6 +96,7 @@ def to_experience(row: Row) -> Experience:
         raise _unreadable(row, misfit)
     values["tools"], values["content"] = read_tools(row["tools"]), _read_content(row["content"])
     values["vector"] = _read_vector(row.get("vector"))
+    values["approved"] = bool(row["approved"])
     for name in ("tools", "content", "vector"):
         if values[name] is None:
             raise _unreadable(row, name)

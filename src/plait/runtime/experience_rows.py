@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from plait.errors import UserError
 from plait.experience.record import Experience, ExperienceKind, ExperienceStatus
+from plait.runtime import experience_vectors
 from plait.runtime.codec import digest
 from plait.runtime.experience_codec import FIELDS, Row, identity, to_row
+from plait.runtime.experience_rules import worth
 from plait.runtime.tables import tables
 from plait.runtime.vectors import NUMBER_BYTES, pack
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
-WEEK_SECONDS = 7 * 24 * 3600.0
 NAMED_IDS = 5
 IDS_AT_ONCE = 10_000
 """Databases bound the values of one statement."""
@@ -68,6 +69,7 @@ def whole_row(record: Experience, changed: int) -> dict[str, Any]:
         "key_hash": digest(record.key),
         "vector": pack(record.vector) if record.vector else None,
         "changed": changed,
+        "worth": worth(record),
     }
 
 
@@ -78,6 +80,7 @@ def write(connection: "Connection", record: Experience, changed: int, *, new: bo
         connection.execute(tables().experiences.insert().values(values))
     else:
         update(connection, record.id, values)
+    experience_vectors.put(connection, record)
 
 
 def update(connection: "Connection", id: str, values: Mapping[str, Any]) -> None:
@@ -176,25 +179,17 @@ def unknown(connection: "Connection", id: str) -> UserError:
 
 
 def evict(connection: "Connection", kept: Experience, most: int) -> None:
-    """Remove the least useful records of a kind that are too many, but never `kept`.
-
-    What is not in use goes first. Of the others a record is worth keeping up to a moment: that of its last
-    use, or of its making, and a week more for each success, a week less for each failure.
-    """
-    from sqlalchemy import case, func, select
+    """Remove the records of least worth of a kind that are too many, but never `kept`."""
+    from sqlalchemy import func, select
 
     experiences = tables().experiences
     c = experiences.c
     same = (c.memory == kept.memory, c.kind == kept.kind)
-    excess = (
-        connection.execute(select(func.count()).select_from(experiences).where(*same)).scalar_one() - most
-    )
-    if excess <= 0:
+    there = connection.execute(select(func.count()).select_from(experiences).where(*same)).scalar_one()
+    if there <= most:
         return
-    in_use = case((c.status.in_(("active", "provisional")), 1), else_=0)
-    seen = case((c.last_used > c.created, c.last_used), else_=c.created)
-    worth = seen + WEEK_SECONDS * (c.successes - c.failures)
-    least = select(c.id).where(*same, c.id != kept.id).order_by(in_use, worth, c.id).limit(excess)
+    # In the order of an index: however many there are, only those that go are read.
+    least = select(c.id).where(*same, c.id != kept.id).order_by(c.worth, c.id).limit(there - most)
     connection.execute(experiences.delete().where(c.id.in_(least)))
 
 
@@ -221,6 +216,7 @@ def forget_vectors(connection: "Connection", memory: str) -> None:
     connection.execute(
         experiences.update().where(*some).values(vector=None, changed=new_change(connection, memory))
     )
+    experience_vectors.forget(connection, memory)
 
 
 def check_vector(connection: "Connection", record: Experience, numbers: int) -> None:

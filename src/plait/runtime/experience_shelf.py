@@ -15,14 +15,12 @@ from plait.experience.record import ExperienceKind
 from plait.runtime import experience_rows as rows
 from plait.runtime.experience_codec import Row, read_tools
 from plait.runtime.tables import tables
-from plait.runtime.vectors import NUMBER_BYTES, Vectors
+from plait.runtime.vectors import NUMBER_BYTES, READ_SLACK, Vectors
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from sqlalchemy import ColumnElement, Connection
-
-_UNIT_SLACK = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +30,19 @@ class Place:
     memory: str
     kind: ExperienceKind
     domain: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sought:
+    """What a search is for."""
+
+    place: Place
+    vector: Sequence[float]
+    """Of any length but nought."""
+    most: int
+    """How many to find."""
+    tools: Collection[str] | None
+    """Only records that call no other tools than these; None for all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,16 +64,16 @@ class Shelf:
         """How long its vectors are; 0 where there are none."""
         return 0 if self.vectors is None else self.vectors.rows.shape[1]
 
-    def nearest(
-        self, vector: Sequence[float], most: int, tools: Collection[str] | None
-    ) -> list[tuple[str, float]]:
+    def nearest(self, sought: Sought) -> list[tuple[str, float]]:
         """Return the ids of the records nearest to a vector, nearest first, and their cosines.
 
         Of equally near ones the newest comes first.
         """
         if self.vectors is None:
             return []
-        found = self.vectors.nearest(vector, most, allowed=self._allowed(tools), order=self._order)
+        found = self.vectors.nearest(
+            sought.vector, sought.most, allowed=self._allowed(sought.tools), order=self._order
+        )
         return [(self.ids[place], cosine) for place, cosine in found]
 
     def _allowed(self, tools: Collection[str] | None) -> "NDArray[np.bool_]":
@@ -140,7 +151,7 @@ def _sound(fresh: Sequence[Row], numbers: int) -> "tuple[list[Row], NDArray[np.f
         return [], None
     read = np.frombuffer(b"".join(row["vector"] for row in fresh), dtype="<f4").reshape(len(fresh), -1)
     squares = np.einsum("ij,ij->i", read, read)
-    sound = np.abs(squares - 1.0) < _UNIT_SLACK  # False for what is no number.
+    sound = np.abs(squares - 1.0) < READ_SLACK  # False for what is no number.
     if not sound.all():
         fresh, read = [row for row, good in zip(fresh, sound, strict=True) if good], read[sound]
     return fresh, read.astype(np.float32, copy=False) if fresh else None

@@ -7,18 +7,19 @@ shares its transactions, its patience with other processes, and its one line for
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from plait.errors import LogError, UserError
 from plait.experience.record import DEFAULT_MEMORY, Experience, ExperienceKind, ExperienceStatus
 from plait.runtime import experience_rows as rows
+from plait.runtime import experience_vectors
 from plait.runtime.codec import canonical_hash
 from plait.runtime.experience_codec import Row, as_kept, identity, storable, to_experience
-from plait.runtime.experience_rules import counted, learned_again, with_status
-from plait.runtime.experience_shelf import EMPTY, Place, Shelf, renewed
+from plait.runtime.experience_rules import counted, learned_again, with_status, worth
+from plait.runtime.experience_search import Search, readable
+from plait.runtime.experience_shelf import Place, Sought
 from plait.runtime.log import RunLog
-from plait.runtime.vectors import check_direction, pack
+from plait.runtime.vectors import check_direction, pack, unpack
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -30,9 +31,8 @@ _COUNTS = ("status", "uses", "successes", "failures", "failures_in_a_row", "last
 class ExperienceStore:
     """What was learned from runs, kept beside them.
 
-    A memory holds so many workflows and so many pipelines at most. When it is full the least useful goes for
-    what is added: first what is not in use, suspended or quarantined; of the others what was neither made nor
-    used for longest, where each success counts as a week of youth and each failure as a week of age.
+    A memory holds so many records of each kind at most. When it is full, that of least `worth` goes for what
+    is added.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class ExperienceStore:
         self._most_of_a_kind = most_of_a_kind
         self._clock = clock
         # Used by the log's thread alone.
-        self._shelves: dict[Place, Shelf] = {}
+        self._search = Search()
 
     async def add(self, experience: Experience) -> Experience:
         """Keep a record and return it as it is kept; see `Memory.add`, and `learned_again` for its status.
@@ -57,7 +57,8 @@ class ExperienceStore:
             UserError: its vector has no direction, or another length than those of its memory.
             LogError: it cannot be written, or the record that it replaces cannot be read.
         """
-        record = as_kept(experience)
+        # Nobody but the user approves, and he does not do so by adding.
+        record = as_kept(replace(experience, approved=False))
 
         def add(connection: "Connection") -> Experience:
             rows.hold(connection, record.memory)
@@ -118,10 +119,10 @@ class ExperienceStore:
         Raises:
             LogError: the database cannot be read.
         """
-        readable, _ = await self._read(
+        records, _ = await self._read(
             memory=memory, kind=kind, domain=domain, statuses=statuses, key=key, most=most
         )
-        return [record for record in readable if tools is None or set(record.tools) <= set(tools)]
+        return [record for record in records if tools is None or set(record.tools) <= set(tools)]
 
     async def damaged(self, *, memory: str = DEFAULT_MEMORY) -> list[LogError]:
         """Say of every record of a memory that cannot be read which it is and why."""
@@ -130,10 +131,10 @@ class ExperienceStore:
 
     async def without_vector(self, *, memory: str, kind: ExperienceKind, domain: str) -> list[Experience]:
         """Return the active records that still need a vector, newest first."""
-        readable, _ = await self._read(
+        records, _ = await self._read(
             memory=memory, kind=kind, domain=domain, statuses=("active",), without_vector=True
         )
-        return readable
+        return records
 
     async def nearest(
         self,
@@ -154,21 +155,12 @@ class ExperienceStore:
                 not installed.
             LogError: the database cannot be read.
         """
-        if find_spec("numpy") is None:
-            raise UserError(
-                "comparing experience needs numpy, which is not installed: pip install 'plait[local]'"
-            )
         check_direction(vector)
         place = Place(memory=storable(memory), kind=kind, domain=storable(domain))
-
-        def search(connection: "Connection") -> list[tuple[Experience, float]]:
-            shelf = renewed(connection, place, self._shelves.get(place, EMPTY))
-            self._shelves[place] = shelf
-            if shelf.numbers not in (0, len(vector)):
-                raise rows.other_length(memory, shelf.numbers, len(vector))
-            return _read_nearest(connection, shelf, vector, most, tools)
-
-        return await self._log.transact(search, writes=False)
+        sought = Sought(place=place, vector=vector, most=most, tools=tools)
+        return await self._log.transact(
+            lambda connection: self._search.nearest(connection, sought), writes=False
+        )
 
     async def used(self, id: str, *, succeeded: bool) -> Experience:
         """Count a use and return the record; see `Memory.used`, and `counted` for its status.
@@ -206,6 +198,7 @@ class ExperienceStore:
             rows.check_vector(connection, record, len(vector))
             change = rows.new_change(connection, record.memory)
             rows.update(connection, record.id, {"vector": packed, "changed": change})
+            experience_vectors.put(connection, replace(record, vector=unpack(packed)))
 
         await self._log.transact(embed)
 
@@ -230,9 +223,12 @@ class ExperienceStore:
             before = _held(connection, storable(id))
             after = change(before)
             values: dict[str, Any] = {name: getattr(after, name) for name in _COUNTS}
+            values |= {"approved": int(after.approved), "worth": worth(after)}
             if after.status != before.status:
                 values["changed"] = rows.new_change(connection, before.memory)
             rows.update(connection, before.id, values)
+            if after.status != before.status:
+                experience_vectors.put(connection, after)
             return after
 
         return await self._log.transact(apply)
@@ -244,7 +240,7 @@ class ExperienceStore:
         place = {"memory": storable(memory), "domain": storable(domain), "key": storable(key)}
 
         def read(connection: "Connection") -> tuple[list[Experience], list[LogError]]:
-            return _readable(rows.select_some(connection, **place, **filters))
+            return readable(rows.select_some(connection, **place, **filters))
 
         return await self._log.transact(read, writes=False)
 
@@ -270,35 +266,5 @@ def _with_free_id(connection: "Connection", record: Experience) -> Experience:
 
 
 def _readable_one(found: Row | None) -> Experience | None:
-    readable, _ = _readable([] if found is None else [found])
-    return readable[0] if readable else None
-
-
-def _readable(found: Sequence[Row]) -> tuple[list[Experience], list[LogError]]:
-    readable: list[Experience] = []
-    unreadable: list[LogError] = []
-    for row in found:
-        try:
-            readable.append(to_experience(row))
-        except LogError as error:
-            unreadable.append(error)
-    return readable, unreadable
-
-
-def _read_nearest(
-    connection: "Connection",
-    shelf: Shelf,
-    vector: Sequence[float],
-    most: int,
-    tools: Collection[str] | None,
-) -> list[tuple[Experience, float]]:
-    """Read what is nearest; where some of it is damaged, what comes next takes its place."""
-    asked = most
-    while True:
-        cosines = dict(shelf.nearest(vector, asked, tools))
-        found, _ = _readable(rows.select_by_id(connection, list(cosines)))
-        found = [record for record in found if record.status == "active"]
-        if len(found) >= most or len(cosines) < asked:
-            by_id = {record.id: record for record in found}
-            return [(by_id[id], cosine) for id, cosine in cosines.items() if id in by_id][:most]
-        asked *= 2
+    records, _ = readable([] if found is None else [found])
+    return records[0] if records else None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from plait.errors import UserError
 from plait.events import Event, Record, RunStarted
 from plait.models.paths import database_file
-from plait.runtime import store
+from plait.runtime import experience_vectors, store
 from plait.runtime.codec import encode
 from plait.runtime.database import Database, open_database
 from plait.runtime.history import History, read_history
@@ -201,6 +201,14 @@ class RunLog:
         """
         self._keeper.while_idle(run_id, lambda connection: store.delete_run(connection, run_id))
         self._database.truncate_journal()
+
+    def lacks_pgvector(self) -> bool:
+        """Whether this is a Postgres that cannot compare vectors itself.
+
+        Raises:
+            LogError: the log cannot be read.
+        """
+        return self._database.is_postgres and not self._read(experience_vectors.ready)
 
     async def transact(
         self, work: "Callable[[Connection], T]", *, writes: bool = True, removes: bool = False

@@ -7,6 +7,7 @@ of `MIGRATIONS`. All missing steps run in one transaction, so a database is neve
 from typing import TYPE_CHECKING
 
 from plait.errors import LogError
+from plait.runtime import experience_merging, experience_vectors
 from plait.runtime.tables import tables
 
 if TYPE_CHECKING:
@@ -53,7 +54,33 @@ def create_experience(connection: "Connection") -> None:
         connection.exec_driver_sql(statement)
 
 
-MIGRATIONS = (create_run_log, create_experience)
+def rank_experience(connection: "Connection") -> None:
+    """3: which records go first, and the same ones in another order of tools only once.
+
+    A server that has pgvector is asked for it; `experience_vectors.set_up` then makes what it needs.
+    """
+    worth = (
+        "CASE WHEN status NOT IN ('active', 'provisional') THEN 0.0 WHEN failures > successes THEN 1e11"
+        " WHEN successes = 0 THEN 2e11 ELSE 3e11 END + CASE WHEN age < 0 THEN 0 WHEN age < 1e11 THEN age"
+        " ELSE 99999999999.0 END"
+    )
+    age = (
+        "(CASE WHEN created > last_used THEN created ELSE last_used END + 604800.0 * (successes - failures))"
+    )
+    statements = (
+        "ALTER TABLE experiences ADD COLUMN approved INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE experiences ADD COLUMN worth DOUBLE PRECISION NOT NULL DEFAULT 0",
+        f"UPDATE experiences SET worth = {worth.replace('age', age)}",
+        "CREATE INDEX experiences_worth ON experiences (memory, kind, worth, id)",
+    )
+    for statement in statements:
+        connection.exec_driver_sql(statement)
+    experience_merging.merge_orders(connection)
+    if connection.dialect.name == "postgresql":
+        experience_vectors.offer(connection)
+
+
+MIGRATIONS = (create_run_log, create_experience, rank_experience)
 
 
 def version(connection: "Connection") -> int:
@@ -72,8 +99,7 @@ def migrate(connection: "Connection", name: str) -> None:
     Raises:
         LogError: the database was written by a newer Plait.
     """
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
+    _lock(connection)
     found = version(connection)
     check(found, name)
     if found == len(MIGRATIONS):
@@ -84,6 +110,22 @@ def migrate(connection: "Connection", name: str) -> None:
     for step in MIGRATIONS[found:]:
         step(connection)
     connection.exec_driver_sql(f"UPDATE schema_version SET number = {len(MIGRATIONS)}")
+
+
+def set_up_vectors(connection: "Connection") -> None:
+    """Let Postgres compare vectors, inside the caller's transaction, where nobody else did it meanwhile.
+
+    Not a migration: the extension may come long after the schema, and go again.
+    """
+    _lock(connection)
+    if experience_vectors.missing(connection):
+        experience_vectors.set_up(connection)
+
+
+def _lock(connection: "Connection") -> None:
+    """Keep others from changing the schema until the transaction ends; SQLite knows one writer at a time."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
 
 
 def check(found: int, name: str) -> None:

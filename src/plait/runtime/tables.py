@@ -95,8 +95,11 @@ def _experience(metadata: "MetaData") -> "tuple[Table, Table]":
         *(Column(name, Integer, nullable=False) for name in ("uses", "successes", "failures")),
         Column("failures_in_a_row", Integer, nullable=False),
         Column("last_used", Float, nullable=False),
-        # Float32, the lowest byte first; a column of pgvector's own type would stand beside it.
+        # Float32, the lowest byte first. Where Postgres compares vectors itself, it has them once more.
         Column("vector", LargeBinary),
+        Column("approved", Integer, nullable=False),
+        # What goes first when a memory is full: that of the lowest.
+        Column("worth", Float, nullable=False),
     )
     memories = Table(
         "memories",

@@ -30,6 +30,9 @@ NUMBER_BYTES = 4
 UNIT_SLACK = 1e-6
 """How far from 1 the length of a vector may be that is not brought to unit length again."""
 
+READ_SLACK = 1e-3
+"""How far from 1 the length of a vector may be that is sound."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Shadows:
@@ -185,6 +188,11 @@ def unpack(data: bytes) -> tuple[float, ...]:
     if len(data) % NUMBER_BYTES:
         raise ValueError(f"{len(data)} bytes are no float32 numbers")
     return struct.unpack(f"<{len(data) // NUMBER_BYTES}f", data)
+
+
+def is_unit(vector: Sequence[float]) -> bool:
+    """Whether a vector that was read is one that can be compared: of unit length, as all are written."""
+    return abs(math.hypot(*vector) - 1.0) < READ_SLACK  # False for what is no number.
 
 
 def check_direction(vector: Sequence[float]) -> float:
