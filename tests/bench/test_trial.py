@@ -24,6 +24,7 @@ DONE = 'done(result="It is deleted.")'
 DELETE = WorkbenchTask(
     query="Delete my first meeting on December 13",
     gold=['calendar.delete_event.func(event_id="00000256")'],
+    phrasing="",
     template="",
     domains=["calendar"],
     file="calendar.csv",

@@ -40,6 +40,7 @@ def test_a_folder_is_read_file_by_file(tasks: list[WorkbenchTask]) -> None:
         query="Delete my first meeting on December 13",
         gold=[DELETE],
         template="Cancel my first meeting on {natural_language_date}",
+        phrasing="Delete my first meeting on {natural_language_date}",
         domains=["calendar"],
         file="calendar_queries_and_answers.csv",
         index=0,
@@ -192,5 +193,5 @@ def test_files_that_are_missing_or_of_another_kind(tmp_path: Path) -> None:
 def test_only_query_and_answer_are_needed(tmp_path: Path) -> None:
     path = written(tmp_path, "hello,[]\n", header="query,answer\n")
     assert load_tasks(path) == [
-        WorkbenchTask(query="hello", gold=[], template="", domains=[], file="tasks.csv", index=0)
+        WorkbenchTask(query="hello", gold=[], template="", phrasing="", domains=[], file="tasks.csv", index=0)
     ]

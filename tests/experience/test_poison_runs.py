@@ -300,7 +300,7 @@ def test_a_planted_success_that_was_approved_still_needs_leave_and_can_be_undone
     [record] = held()
     capsys.readouterr()
     assert run(["memory", "show", record.id]) == 0
-    assert "always \"stranger@evil.example\", WHICH THE GOAL DOES NOT SAY" in capsys.readouterr().out
+    assert 'always "stranger@evil.example", WHICH THE GOAL DOES NOT SAY' in capsys.readouterr().out
     assert run(["memory", "rm", "--source", "friend.jsonl", "--yes"]) == 0
     assert solved(VICTIM, planned()).calls == []
 
