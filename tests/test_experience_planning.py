@@ -1,12 +1,14 @@
 """References and lessons end to end: what a run taught is shown to those who plan and act in the next one."""
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from plait.events import LessonRecalled, TextsEmbedded, WorkflowRecalled
-from plait.models.embeddings import HashEmbedder
+from plait.errors import UserError
+from plait.events import LessonRecalled, Noted, TextsEmbedded, WorkflowRecalled
+from plait.models.embeddings import Embedder, HashEmbedder
 from plait.models.scripted import ScriptedModel, prompt
 from plait.outfit.hands import Hands
 from plait.replaying import canonical, replay
@@ -51,11 +53,16 @@ async def log() -> AsyncIterator[RunLog]:
 
 
 async def run(
-    log: RunLog, task: str, replies: Sequence[str], options: Options = OFFICE
+    log: RunLog,
+    task: str,
+    replies: Sequence[str],
+    options: Options = OFFICE,
+    embedder: Embedder | None = None,
 ) -> tuple[Result, list[str]]:
     """Run a task over a script that must be used up; return its result and the prompts in order."""
+    hands = Hands(log=log, embedder=embedder or HashEmbedder())
     async with ScriptedModel(list(replies)) as model:
-        result = await start(task, options, Hands(model=model, log=log, embedder=HashEmbedder()))
+        result = await start(task, options, replace(hands, model=model))
     return result, [prompt(request) for request in model.requests]
 
 
@@ -69,7 +76,6 @@ async def test_what_was_learned_is_shown_to_who_plans_and_to_who_acts(log: RunLo
     result, prompts = await run(log, SOFIA, script(SOFIA, straight=True), off)
     assert result.status == "succeeded"
     planner, *acting, answer = prompts
-
     assert f"1. {SOFIA}\nTools: company_directory.find_email_address, calendar.search_events" in planner
     assert LESSON in planner
     assert all(LESSON in text for text in acting)
@@ -81,6 +87,39 @@ async def test_what_was_learned_is_shown_to_who_plans_and_to_who_acts(log: RunLo
     assert [(record.uses, record.successes) for record in records] == [(1, 1)]
     again = await replay(result.run_id, log.records(result.run_id))
     assert canonical(again) == canonical(result_json(result))
+
+
+NEAR = "Tell me my next long meeting with santiago"
+"""Other words of the same kind, and near for an embedder that counts words."""
+
+
+async def test_a_goal_that_is_near_is_told_the_tools_that_another_needed(log: RunLog):
+    await run(log, SANTIAGO, script(SANTIAGO))
+    replies = [f"1. {NEAR}{REMARKS}", *script(SANTIAGO, straight=True)[1:]]
+    result, [planner, *_] = await run(log, NEAR, replies)
+    assert result.experience["workflows_recalled"] == 1
+    assert "<reference>\nTools: company_directory.find_email_address, calendar.search_events\n" in planner
+    assert SANTIAGO not in planner
+    assert result.usage.embedding_calls == len(of(log, result, TextsEmbedded)) > 0
+    again = await replay(result.run_id, log.records(result.run_id))
+    assert canonical(again) == canonical(result_json(result))
+
+
+class Missing:
+    """An embedder that cannot be had."""
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        raise UserError("there is no network")
+
+
+async def test_without_an_embedder_the_run_goes_on_and_says_so_once(log: RunLog):
+    await run(log, SANTIAGO, script(SANTIAGO))
+    replies = [f"1. {NEAR}{REMARKS}", *script(SANTIAGO, straight=True)[1:]]
+    result, prompts = await run(log, NEAR, replies, embedder=Missing())
+    assert result.status == "succeeded"
+    assert "<reference>" not in "".join(prompts)
+    said = [event.text for event in of(log, result, Noted)]
+    assert said.count("nothing is recalled: there is no network") == 1
 
 
 @pytest.mark.parametrize("without", [("experience",), ("planning-experience", "execution-experience")])
