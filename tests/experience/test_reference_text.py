@@ -30,11 +30,34 @@ def test_the_same_goal_with_other_values_gets_its_own_values():
 
 
 def test_another_goal_sees_kinds_of_values_only():
-    text = workflow_text(WORKFLOW, "Move the meeting with Fatima to Friday", 500)
+    text = workflow_text(WORKFLOW, "Rename the long meeting with Fatima to 'Plan'", 500)
     assert "Olivia" not in text
     assert "Sync" not in text
     assert "December" not in text
     assert "1. Find the address of <name> => the address of <name> is known\n" in text
+
+
+TOOLS = "Tools: directory.find, calendar.search, calendar.update"
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Rename all meetings with Fatima on December 13 to 'Sync'",
+        "Rename the next meeting with Fatima on December 13 to 'Sync'",
+        "Do not rename the meeting with Fatima on December 13 to 'Sync'",
+        "Move the meeting with Fatima to Friday",
+    ],
+)
+def test_of_a_goal_that_does_so_to_others_only_the_tools_are_told(goal: str):
+    assert workflow_text(WORKFLOW, goal, 500) == TOOLS
+
+
+def test_of_one_step_that_says_another_goal_only_the_tools_are_told():
+    step = WorkflowStep(goal="Delete my first meeting", tools=("find", "delete"))
+    one = Workflow(goal="Delete my first meeting", steps=(step,))
+    assert workflow_text(one, "Delete my first lunch", 100) == "Tools: find, delete"
+    assert workflow_text(one, "Delete my first lunch", 10) == ""
 
 
 def test_a_workflow_whose_only_step_is_the_goal_says_it_once():
@@ -61,7 +84,7 @@ def test_nothing_in_it_can_open_or_close_a_delimiter():
 def test_texts_and_lists_of_tools_are_bounded():
     tools = tuple(f"server.tool_number_{n}" for n in range(20))
     long = Workflow(goal="x " * 400, steps=(WorkflowStep(goal="y " * 400, tools=tools),))
-    head, step, named = workflow_text(long, "z", 5_000).splitlines()
+    head, step, named = workflow_text(long, long.goal, 5_000).splitlines()
     assert len(head) <= 90
     assert len(step) <= 95
     assert len(named) <= 130

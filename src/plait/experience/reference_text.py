@@ -1,14 +1,15 @@
 """What an earlier workflow says to a new goal: a few lines for a prompt, and no value of the earlier task.
 
-Small models copy what a prompt shows. So a value of the earlier goal becomes the one of the new goal in the
-same place, or where there is none only its kind (`<name>`). Knows nothing of memories.
+Small models copy what a prompt shows. So the steps of a goal that asks for something else are left out, and a
+value of the earlier goal becomes the one of the new goal in the same place, or where there is none only its
+kind (`<name>`). Knows nothing of memories.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
-from plait.experience.goals import SpanKind, aligned, masked
+from plait.experience.goals import SpanKind, aligned, deciding_words, key_of, masked
 from plait.experience.workflow import Workflow, WorkflowStep
 
 GOAL_CHARACTERS = 90
@@ -24,7 +25,8 @@ def workflow_text(workflow: Workflow, goal: str, most: int) -> str:
     """Return a workflow as a reference for `goal`: its goal, its steps as a plan has them, and its tools.
 
     Where the only step is the goal itself it is said once. Tools stand on a line of their own, so that nobody
-    takes them for a part of a plan.
+    takes them for a part of a plan. Of a workflow whose steps would be wrong if they were copied only the
+    tools are told: it has one step that says another goal, or does so to others ("all", "the next").
 
     Args:
         workflow: Of another task.
@@ -37,8 +39,16 @@ def workflow_text(workflow: Workflow, goal: str, most: int) -> str:
     steps = [_step_line(number, step, values) for number, step in enumerate(workflow.steps[:STEPS], 1)]
     heading = [] if [step.partition(". ")[2] for step in steps] == [head] else [head]
     tools = _tools_line([tool for step in workflow.steps for tool in step.tools])
+    if not _can_be_copied(workflow, goal):
+        return tools if len(tools) <= most else ""
     text = within([*heading, *steps], most - len(tools) - 1, least=len(heading) + 1)
     return f"{text}\n{tools}" if text and tools else text
+
+
+def _can_be_copied(workflow: Workflow, goal: str) -> bool:
+    if key_of(workflow.goal) == key_of(goal):
+        return True
+    return len(workflow.steps) > 1 and deciding_words(workflow.goal) == deciding_words(goal)
 
 
 def within(lines: Sequence[str], most: int, *, least: int = 2) -> str:
