@@ -19,7 +19,7 @@ from plait.events import LessonRecalled, PipelineRecalled, WorkflowRecalled
 from plait.experience.paper_form import as_json, from_json
 from plait.experience.pipeline import Constant
 from plait.experience.record import Experience
-from plait.experience.sharing_reading import header
+from plait.experience.sharing_lines import header
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog
 

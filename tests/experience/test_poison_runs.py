@@ -14,7 +14,7 @@ from plait.cli.tools import read
 from plait.events import PipelineEnded, PipelineRecalled, StepRecorded
 from plait.experience.recall import digest_of
 from plait.experience.record import Experience
-from plait.experience.sharing_reading import header
+from plait.experience.sharing_lines import header
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel
 from plait.outfit.hands import Hands

@@ -19,8 +19,8 @@ from plait.cli.words import count_text, one_line
 from plait.errors import UserError
 from plait.experience.record import Experience
 from plait.experience.sharing import Doubt, Shared, shared
+from plait.experience.sharing_lines import header
 from plait.experience.sharing_personal import secret_in
-from plait.experience.sharing_reading import header
 from plait.experience.sharing_words import spelled
 from plait.experience.skill import skill_files, skill_name
 from plait.runtime.experience_store import ExperienceStore

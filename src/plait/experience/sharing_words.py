@@ -15,7 +15,7 @@ from plait.experience.evidence import doubt_left
 from plait.experience.goals import asks_for_change, masked
 from plait.experience.lessons import Lesson
 from plait.experience.making import lessons_from_json
-from plait.experience.paper_form import from_json, plain_line
+from plait.experience.paper_form import from_json
 from plait.experience.pipeline import (
     END,
     Binding,
@@ -66,10 +66,7 @@ def in_words(record: Experience, tools: Sequence[Tool] | None = None) -> list[st
         steps = Workflow.from_json(record.content).steps
         lines.append("a planner is shown these steps, as how it was done before:")
         return [*lines, *(f"  {number}. {_step(step)}" for number, step in enumerate(steps, 1))]
-    if record.kind == "lesson":
-        return [*lines, "a planner is warned:", *(f"  {spelled(text)}" for text in _warnings(record.content))]
-    lines.append("a model is shown what it says:")
-    return [*lines, *(f"  {place}: {value}" for place, value in _leaves(record.content, ""))]
+    return [*lines, "a planner is warned:", *(f"  {spelled(text)}" for text in _warnings(record.content))]
 
 
 def spelled(value: object) -> str:
@@ -209,14 +206,3 @@ def _quoted(value: object) -> str:
         return spelled(value)
     inside = spelled(value).replace('"', '\\"')
     return f'"{inside}"'
-
-
-def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        for name, item in cast("Mapping[str, Any]", value).items():
-            yield from _leaves(item, f"{place}.{spelled(name)}" if place else spelled(name))
-    elif isinstance(value, list | tuple):
-        for number, item in enumerate(cast("list[Any]", value), 1):
-            yield from _leaves(item, f"{place} {number}")
-    else:
-        yield plain_line(place), _quoted(value)
