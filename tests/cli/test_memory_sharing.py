@@ -242,6 +242,14 @@ def test_an_import_never_takes_the_place_of_what_was_learned_here(
     assert held() == before
 
 
+def test_nor_does_it_where_it_calls_the_same_tools_in_another_order(tmp_path: Path) -> None:
+    own = deleting(status="quarantined", tools=list(reversed(deleting().tools)))
+    keep(own)
+    before = held()
+    assert run(["memory", "import", file_with(tmp_path, line_of(deleting()))]) == 0
+    assert held() == before
+
+
 def test_a_newer_file_of_a_source_replaces_what_waits_and_never_what_was_approved(tmp_path: Path) -> None:
     old, new = line_of(deleting()), line_of(personal())
     assert run(["memory", "import", file_with(tmp_path, old)]) == 0

@@ -74,7 +74,7 @@ def read_file(stream: BinaryIO, origin: Origin) -> ReadFile:
         elif line.strip():
             try:
                 record = read_record(line, origin)
-                same = record.kind, record.domain, record.key, tuple(record.tools)
+                same = record.kind, record.domain, record.key, tuple(sorted(record.tools))
                 if (first := seen.setdefault(same, number)) != number:
                     raise UserError(f"it is for the same goal and tools as line {first}")
                 found.records.append(record)
