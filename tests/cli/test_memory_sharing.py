@@ -28,6 +28,9 @@ WORKFLOW = workflow_record(
 )
 
 
+KEY = "ghp_" + "Ab1" * 12
+
+
 def with_store(do: Callable[[ExperienceStore], Awaitable[Any]]) -> Any:
     async def go() -> Any:
         log = RunLog.open()
@@ -138,12 +141,15 @@ def test_a_secret_is_not_shown_when_its_owner_is_asked(
     out: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OFFICE_TOKEN", "open sesame")
-    secret = replace(WORKFLOW, content={**WORKFLOW.content, "steps": [{"goal": "Say open sesame"}]})
+    secret = replace(
+        WORKFLOW, content={**WORKFLOW.content, "steps": [{"goal": f"Say open sesame and {KEY}"}]}
+    )
     keep(secret)
     assert run(["memory", "export", out]) == 2
     told = capsys.readouterr().err
     assert "it has the form of a secret" in told
     assert "open sesame" not in told
+    assert KEY not in told
     assert not Path(out).exists()
 
 
@@ -198,7 +204,7 @@ def test_many_bad_lines_are_counted(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert told[20] == f"{file}: 10 more bad lines"
 
 
-@pytest.mark.parametrize("name", ["own", "OWN", "", "../x", "a b", "x" * 70, "\u202eevil"])
+@pytest.mark.parametrize("name", ["own", "OWN", "", "../x", "a b", "x" * 70, "\u202eevil", "\u043ewn"])
 def test_no_source_has_a_name_that_is_trusted_or_misleads(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:

@@ -104,8 +104,9 @@ def _ready(record: Experience, yes_constants: bool) -> Shared | None:
 def _shown(doubt: Doubt, secrets: Collection[str]) -> str:
     """Return a value as its owner is asked about it; a secret is not shown whole."""
     text = spelled(doubt.value)
-    secret = secret_in(text, secrets)
-    return repr(text.replace(secret, f"{secret[:SEEN_OF_SECRET]}***")) if secret else f'"{text}"'
+    while secret := secret_in(text, secrets):
+        text = text.replace(secret, f"{secret[:SEEN_OF_SECRET]}***")
+    return f'"{text}"'
 
 
 def _write_file(target: str, text: str) -> None:

@@ -105,7 +105,8 @@ def _source(name: str) -> str:
     Raises:
         UserError: none can be called so; what is `own` was learned here, and is trusted for that.
     """
-    if MEMORY_NAME.fullmatch(name) and name.casefold() != OWN:
+    # Letters of other scripts could spell `own` too.
+    if name.isascii() and MEMORY_NAME.fullmatch(name) and name.casefold() != OWN:
         return name
     raise UserError(
         f"a source cannot be called {name!r}: give another name with --source (letters, digits, '.', '_' and"
