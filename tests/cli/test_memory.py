@@ -122,19 +122,14 @@ def test_what_is_near_in_meaning_is_found_first() -> None:
     assert with_store(search) == ["bb22", "aa11", "ee55"]
 
 
-def test_a_record_that_waits_is_approved(capsys: pytest.CaptureFixture[str]) -> None:
-    with_store(lambda store: store.change("aa11", status="quarantined"))
+@pytest.mark.parametrize("status", ["quarantined", "suspended"])
+def test_a_record_that_waits_or_failed_is_approved(status: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    with_store(lambda store: store.change("aa11", status=status))
+    assert run(["memory", "approve", "aa"]) == 2
+    assert "it makes these calls" in capsys.readouterr().out
     assert run(["memory", "approve", "aa", "--yes"]) == 0
     assert capsys.readouterr().out.endswith("Approved: aa11.\n")
     assert with_store(lambda store: store.get("aa11")).status == "active"
-
-
-def test_a_record_that_was_suspended_is_approved_without_reading_it_again(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with_store(lambda store: store.change("aa11", status="suspended"))
-    assert run(["memory", "approve", "aa"]) == 0
-    assert capsys.readouterr().out == "Approved: aa11.\n"
 
 
 def test_records_are_forgotten_when_that_is_said_twice(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,13 +19,16 @@ from plait.events import LessonRecalled, PipelineRecalled, WorkflowRecalled
 from plait.experience.paper_form import as_json, from_json
 from plait.experience.pipeline import Constant
 from plait.experience.record import Experience
-from plait.experience.sharing_reading import header
+from plait.experience.sharing_lines import header
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog
 
 WORKFLOW = workflow_record(
     "Count my meetings with olivia", "Find my meetings with olivia", run_id="run-of-bob"
 )
+
+
+KEY = "ghp_" + "Ab1" * 12
 
 
 def with_store(do: Callable[[ExperienceStore], Awaitable[Any]]) -> Any:
@@ -138,12 +141,15 @@ def test_a_secret_is_not_shown_when_its_owner_is_asked(
     out: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OFFICE_TOKEN", "open sesame")
-    secret = replace(WORKFLOW, content={**WORKFLOW.content, "steps": [{"goal": "Say open sesame"}]})
+    secret = replace(
+        WORKFLOW, content={**WORKFLOW.content, "steps": [{"goal": f"Say open sesame and {KEY}"}]}
+    )
     keep(secret)
     assert run(["memory", "export", out]) == 2
     told = capsys.readouterr().err
     assert "it has the form of a secret" in told
     assert "open sesame" not in told
+    assert KEY not in told
     assert not Path(out).exists()
 
 
@@ -198,7 +204,7 @@ def test_many_bad_lines_are_counted(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert told[20] == f"{file}: 10 more bad lines"
 
 
-@pytest.mark.parametrize("name", ["own", "OWN", "", "../x", "a b", "x" * 70, "\u202eevil"])
+@pytest.mark.parametrize("name", ["own", "OWN", "", "../x", "a b", "x" * 70, "\u202eevil", "\u043ewn"])
 def test_no_source_has_a_name_that_is_trusted_or_misleads(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
@@ -239,6 +245,14 @@ def test_an_import_never_takes_the_place_of_what_was_learned_here(
     file = file_with(tmp_path, line_of(personal()))
     assert run(["memory", "import", file]) == 0
     assert "Left as they are: 1 record of yours or of another source." in capsys.readouterr().out
+    assert held() == before
+
+
+def test_nor_does_it_where_it_calls_the_same_tools_in_another_order(tmp_path: Path) -> None:
+    own = deleting(status="quarantined", tools=list(reversed(deleting().tools)))
+    keep(own)
+    before = held()
+    assert run(["memory", "import", file_with(tmp_path, line_of(deleting()))]) == 0
     assert held() == before
 
 

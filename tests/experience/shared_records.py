@@ -14,7 +14,8 @@ from plait.experience.pipeline import Pipeline
 from plait.experience.recall import TOOLS_KEY
 from plait.experience.record import Experience
 from plait.experience.sharing import shared
-from plait.experience.sharing_reading import Origin, ReadFile, header, read_file
+from plait.experience.sharing_lines import header
+from plait.experience.sharing_reading import Origin, ReadFile, read_file
 from plait.experience.tree import Step
 from plait.experience.workflow import Workflow, WorkflowStep
 from plait.reflection.dates import dates_by

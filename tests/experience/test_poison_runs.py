@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.experience.shared_records import line_of, workflow_record
 
 from plait.cli.app import run
 from plait.cli.tools import read
 from plait.events import PipelineEnded, PipelineRecalled, StepRecorded
+from plait.experience.lessons import Argument, Lesson
 from plait.experience.recall import digest_of
 from plait.experience.record import Experience
-from plait.experience.sharing_reading import header
+from plait.experience.sharing_lines import header
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel
 from plait.outfit.hands import Hands
@@ -254,6 +256,32 @@ def test_instructions_in_comments_and_names_reach_no_prompt(tmp_path: Path, hone
     left = solved("Delete my first meeting on December 24", [DONE, DONE, ANSWER])
     assert len(left.of(PipelineRecalled)) == 1
     assert INJECTION[:40] not in left.prompts
+
+
+def test_instructions_in_steps_reach_no_planner_before_somebody_read_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = line_of(workflow_record("Delete my first meeting on March 14, 2024", INJECTION, "Delete it"))
+    assert brought_in(tmp_path, line, approve=False) == 0
+    capsys.readouterr()
+    assert run(["memory", "approve", "--source", "friend.jsonl"]) == 2
+    assert f"  1. {INJECTION}\n" in capsys.readouterr().out
+    assert INJECTION[:40] not in solved(VICTIM, planned()).prompts
+
+
+def test_a_lesson_from_elsewhere_warns_nobody_before_it_is_approved(tmp_path: Path) -> None:
+    lesson = Lesson(
+        tool="calendar.search_events",
+        failure="failed",
+        arguments=[Argument(name="query", value="a name")],
+        mended=False,
+    )
+    record = workflow_record("Delete my first meeting on March 14, 2024", "x", tools=lesson.tools)
+    line = line_of(replace(record, kind="lesson", content=lesson.as_json()))
+    assert brought_in(tmp_path, line, approve=False) == 0
+    assert lesson.text not in solved(VICTIM, planned()).prompts
+    assert run(["memory", "approve", "--source", "friend.jsonl", "--yes"]) == 0
+    assert lesson.text in solved(VICTIM, planned()).prompts
 
 
 def test_values_of_the_goal_it_was_learned_from_reach_no_prompt(tmp_path: Path, honest: Line) -> None:

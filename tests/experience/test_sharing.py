@@ -12,6 +12,7 @@ from tests.experience.shared_records import deleting, learned, line_of, pipeline
 
 from plait.errors import UserError
 from plait.experience.derive import Way
+from plait.experience.lessons import Lesson
 from plait.experience.paper_form import from_json
 from plait.experience.pipeline import Constant, FromGoal, Slot, Unknown
 from plait.experience.record import Experience
@@ -237,3 +238,16 @@ def test_a_slot_of_a_shared_word_stays_as_it_is() -> None:
         "said": "meeting",
         "ways": [],
     }
+
+
+def test_a_lesson_leaves_as_it_is_under_a_goal_without_values() -> None:
+    lesson = Lesson(tool="calendar.search_events", failure="failed", arguments=[])
+    record = replace(
+        workflow_record("Count my meetings with olivia", "x", tools=lesson.tools),
+        kind="lesson",
+        content=lesson.as_json(),
+    )
+    found = shared(record)
+    assert found.record.content == lesson.as_json()
+    assert found.record.goal == "Count my meetings with robin"
+    assert found.doubts == ()

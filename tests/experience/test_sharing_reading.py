@@ -17,7 +17,7 @@ from tests.experience.shared_records import (
 )
 
 from plait.errors import UserError
-from plait.experience import sharing_reading
+from plait.experience import sharing_lines
 from plait.experience.lessons import Argument, Lesson
 from plait.experience.sharing_reading import read_file
 
@@ -179,10 +179,10 @@ def test_a_file_that_is_none_is_refused_whole(first: str, what: str) -> None:
 def test_sizes_are_bounded_before_anything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match=r"line 2 is longer than 262,144 bytes"):
         read('{"kind": "' + "x" * 300_000 + '"}')
-    monkeypatch.setattr(sharing_reading, "MOST_RECORDS", 2)
+    monkeypatch.setattr(sharing_lines, "MOST_RECORDS", 2)
     with pytest.raises(UserError, match="more than 2 records"):
         read(LINE, "{}", "{}")
-    monkeypatch.setattr(sharing_reading, "MOST_FILE_BYTES", 1_000)
+    monkeypatch.setattr(sharing_lines, "MOST_FILE_BYTES", 1_000)
     with pytest.raises(UserError, match=r"larger than 1,000 bytes"):
         read(LINE)
 

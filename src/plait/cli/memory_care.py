@@ -39,17 +39,16 @@ def approving(
     ] = None,
     yes: Yes = False,
 ) -> None:
-    """Let records be used that wait for that, or were suspended because they failed."""
+    """Say what records do that wait or were suspended, and let them be used from now on."""
     if bool(ids) == bool(source):
         raise UserError("say what to approve: the ids of records, or --source NAME")
     records = with_store(lambda store: _waiting(store, ids or (), source, memory))
-    unseen = [record for record in records if record.status == "quarantined"]
     known = asyncio.run(read(tools))[0].tools if tools else None
-    for record in unseen:
+    for record in records:
         print("\n".join(in_words(record, known)), end="\n\n")
     what = "it" if len(records) == 1 else f"all {len(records)}"
     refusal = f"what is approved is done without a model: read the above, then add --yes to approve {what}"
-    if unseen and not yes and not agreed(f"Use {what} from now on?", refusal):
+    if not yes and not agreed(f"Use {what} from now on?", refusal):
         print("Nothing was approved.")
         return
     for id in with_store(lambda store: _approve(store, records)):

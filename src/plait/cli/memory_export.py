@@ -19,8 +19,8 @@ from plait.cli.words import count_text, one_line
 from plait.errors import UserError
 from plait.experience.record import Experience
 from plait.experience.sharing import Doubt, Shared, shared
+from plait.experience.sharing_lines import header
 from plait.experience.sharing_personal import secret_in
-from plait.experience.sharing_reading import header
 from plait.experience.sharing_words import spelled
 from plait.experience.skill import skill_files, skill_name
 from plait.runtime.experience_store import ExperienceStore
@@ -104,8 +104,9 @@ def _ready(record: Experience, yes_constants: bool) -> Shared | None:
 def _shown(doubt: Doubt, secrets: Collection[str]) -> str:
     """Return a value as its owner is asked about it; a secret is not shown whole."""
     text = spelled(doubt.value)
-    secret = secret_in(text, secrets)
-    return repr(text.replace(secret, f"{secret[:SEEN_OF_SECRET]}***")) if secret else f'"{text}"'
+    while secret := secret_in(text, secrets):
+        text = text.replace(secret, f"{secret[:SEEN_OF_SECRET]}***")
+    return f'"{text}"'
 
 
 def _write_file(target: str, text: str) -> None:

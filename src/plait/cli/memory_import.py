@@ -19,6 +19,7 @@ from plait.cli.words import count_text
 from plait.errors import UserError
 from plait.experience.record import MEMORY_NAME, Experience
 from plait.experience.sharing_reading import Origin, ReadFile, read_file
+from plait.runtime.experience_codec import identity
 from plait.runtime.experience_rules import OWN
 from plait.runtime.experience_store import MOST_OF_A_KIND, ExperienceStore
 
@@ -72,8 +73,8 @@ async def bring_in(store: ExperienceStore, memory: str, records: Sequence[Experi
     Raises:
         UserError: the memory has no room for them beside what it holds.
     """
-    here = {_same(record): record for record in await store.find(memory=memory)}
-    new = [record for record in records if _same(record) not in here]
+    here = {identity(record): record for record in await store.find(memory=memory)}
+    new = [record for record in records if identity(record) not in here]
     held = Counter(record.kind for record in here.values())
     for kind, count in Counter(record.kind for record in new).items():
         if held[kind] + count > MOST_OF_A_KIND:
@@ -83,7 +84,7 @@ async def bring_in(store: ExperienceStore, memory: str, records: Sequence[Experi
             )
     brought = Brought()
     for record in records:
-        old = here.get(_same(record))
+        old = here.get(identity(record))
         if old is None:
             brought.new += 1
         elif old.content == record.content and old.goal == record.goal and old.source == record.source:
@@ -98,18 +99,14 @@ async def bring_in(store: ExperienceStore, memory: str, records: Sequence[Experi
     return brought
 
 
-def _same(record: Experience) -> tuple[str, str, str, tuple[str, ...]]:
-    """Return what is equal of records that take each other's place."""
-    return record.kind, record.domain, record.key, tuple(record.tools)
-
-
 def _source(name: str) -> str:
     """Return the name of a source.
 
     Raises:
         UserError: none can be called so; what is `own` was learned here, and is trusted for that.
     """
-    if MEMORY_NAME.fullmatch(name) and name.casefold() != OWN:
+    # Letters of other scripts could spell `own` too.
+    if name.isascii() and MEMORY_NAME.fullmatch(name) and name.casefold() != OWN:
         return name
     raise UserError(
         f"a source cannot be called {name!r}: give another name with --source (letters, digits, '.', '_' and"

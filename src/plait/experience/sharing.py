@@ -51,7 +51,7 @@ def shared(record: Experience, secrets: Collection[str] = ()) -> Shared:
     """Return a record as it would leave.
 
     Args:
-        record: Of any kind; of one that is not known here every text is looked through.
+        record: Of any kind.
         secrets: Values that are secret wherever they stand.
 
     Raises:
@@ -84,9 +84,8 @@ def _told_otherwise(record: Experience) -> tuple[JSONObject, StandIns]:
     instead = StandIns(record.goal)
     if record.kind == "workflow":
         return _workflow(Workflow.from_json(record.content), instead).as_json(), instead
-    if record.kind == "lesson":  # Made of names of tools and phases alone; its reader sees to that.
-        return record.content, instead
-    return cast("JSONObject", _without_values(record.content, instead)), instead
+    # A lesson is made of names of tools and phases alone; its reader sees to that.
+    return record.content, instead
 
 
 def _workflow(workflow: Workflow, instead: StandIns) -> Workflow:
@@ -97,16 +96,6 @@ def _workflow(workflow: Workflow, instead: StandIns) -> Workflow:
         for step in workflow.steps
     ]
     return Workflow(goal=instead.goal, steps=steps)
-
-
-def _without_values(value: JSON, instead: StandIns) -> JSON:
-    if isinstance(value, str):
-        return instead.in_text(value)
-    if isinstance(value, Mapping):
-        return {name: _without_values(item, instead) for name, item in value.items()}
-    if isinstance(value, int | float | None):
-        return value
-    return [_without_values(item, instead) for item in value]
 
 
 def _doubts(kind: str, goal: str, content: JSONObject, secrets: Collection[str]) -> Iterator[Doubt]:

@@ -6,10 +6,8 @@ section 8: trust). Knows nothing of where a file lies or what becomes of its rec
 """
 
 import hashlib
-import json
 import re
-import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, BinaryIO, cast, get_args
@@ -23,25 +21,18 @@ from plait.experience.paper_form import as_json, from_json
 from plait.experience.pipeline import Pipeline, Slot
 from plait.experience.recall import TOOLS_KEY
 from plait.experience.record import DEFAULT_MEMORY, Experience, ExperienceKind
-from plait.experience.soundness import json_size, problems_of, shown
+from plait.experience.sharing_lines import check_header, lines_of, object_of
+from plait.experience.soundness import problems_of, shown
 from plait.experience.wording import Wording
 from plait.experience.workflow import Workflow
 from plait.journal import JSON, JSONObject
 
-FORMAT, VERSION = "plait-experience", 1
 KINDS: tuple[ExperienceKind, ...] = get_args(ExperienceKind)
-MOST_LINE_BYTES = 262_144
-MOST_FILE_BYTES = 33_554_432
-MOST_RECORDS = 10_000
-MOST_DEPTH = 24
-"""Lists and objects inside each other."""
 MOST_GOAL = 2_000
 """Characters."""
 MOST_TOOLS = 64
 MOST_NAME = 200
 """Characters of the name of a tool or model."""
-MOST_OTHER = 20_000
-"""Characters of JSON of a record that is neither workflow nor pipeline."""
 _FIELDS = frozenset({"kind", "domain", "goal", "tools", "model", "content"})
 _DOMAIN = re.compile(r"[A-Za-z][\w .-]{0,59}")
 _DIGEST = re.compile(r"[0-9a-f]{8,64}")
@@ -49,9 +40,6 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
 _SOME_DAY = date(2024, 3, 14)
 _PHASE = re.compile(r"[\w-]{1,60}")
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_ALLOWED = frozenset("\n\t\u200c\u200d")
-"""Line ends, and what joins letters in some scripts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +61,6 @@ class ReadFile:
     """One line for each line of the file that is no sound record: its number, and what is wrong."""
 
 
-def header() -> str:
-    """Return the first line of a file."""
-    return json.dumps({"format": FORMAT, "version": VERSION})
-
-
 def read_file(stream: BinaryIO, origin: Origin) -> ReadFile:
     """Read all records of a file; a line that is not sound hides no other.
 
@@ -85,13 +68,13 @@ def read_file(stream: BinaryIO, origin: Origin) -> ReadFile:
         UserError: it is no file of experience, or larger than one may be; the message names no file.
     """
     found, seen = ReadFile(), dict[tuple[Any, ...], int]()
-    for number, line in _lines(stream):
+    for number, line in lines_of(stream):
         if number == 1:
-            _check_header(line)
+            check_header(line)
         elif line.strip():
             try:
                 record = read_record(line, origin)
-                same = record.kind, record.domain, record.key, tuple(record.tools)
+                same = record.kind, record.domain, record.key, tuple(sorted(record.tools))
                 if (first := seen.setdefault(same, number)) != number:
                     raise UserError(f"it is for the same goal and tools as line {first}")
                 found.records.append(record)
@@ -106,7 +89,7 @@ def read_record(line: bytes, origin: Origin) -> Experience:
     Raises:
         UserError: it is no sound record; the message says why.
     """
-    fields = _object(line)
+    fields = object_of(line)
     if strange := sorted(fields.keys() ^ _FIELDS):
         what = "is missing" if strange[0] in _FIELDS else "is not known"
         raise UserError(f"the field {shown(strange[0])} {what}")
@@ -165,82 +148,6 @@ def _leads_to(way: Way, example: str, spans: Sequence[str]) -> bool:
     )
 
 
-def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file with their numbers, none of them longer than a line may be."""
-    read = number = 0
-    while line := stream.readline(MOST_LINE_BYTES + 1):
-        read, number = read + len(line), number + 1
-        if len(line) > MOST_LINE_BYTES:
-            raise UserError(f"line {number} is longer than {MOST_LINE_BYTES:,} bytes")
-        if read > MOST_FILE_BYTES:
-            raise UserError(f"it is larger than {MOST_FILE_BYTES:,} bytes")
-        if number > MOST_RECORDS + 1:
-            raise UserError(f"it has more than {MOST_RECORDS:,} records")
-        yield number, line
-    if not number:
-        raise UserError("it is empty")
-
-
-def _check_header(line: bytes) -> None:
-    try:
-        fields = _object(line)
-    except UserError:
-        fields = dict[str, Any]()
-    if fields.get("format") != FORMAT:
-        raise UserError("its first line is not that of experience that Plait exported")
-    if fields.get("version") != VERSION or isinstance(fields.get("version"), bool):
-        version = json.dumps(fields.get("version"))
-        raise UserError(f"it has version {shown(version)} of the format, and this Plait reads {VERSION}")
-
-
-def _object(line: bytes) -> Mapping[str, Any]:
-    """Read a line as a JSON object in which every text can be seen."""
-    try:
-        value = json.loads(line.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refused)
-    except UnicodeDecodeError as error:
-        raise UserError("it is not UTF-8 text") from error
-    except RecursionError as error:
-        raise UserError(f"it is nested deeper than {MOST_DEPTH} levels") from error
-    except ValueError as error:
-        raise UserError("it is not JSON") from error
-    if not isinstance(value, dict):
-        raise UserError("it is not a JSON object")
-    _check_texts(cast("JSON", value), MOST_DEPTH)
-    return cast("Mapping[str, Any]", value)
-
-
-def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    # Of two equal keys one reader takes the first and another the last.
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise UserError("it has a key twice in one object")
-    return fields
-
-
-def _refused(name: str) -> Any:
-    raise UserError(f"it holds {name}, which is no JSON")
-
-
-def _check_texts(value: JSON, depth: int) -> None:
-    """Refuse texts with characters that nobody sees, wherever they stand, and what is nested too deep."""
-    if isinstance(value, str):
-        unseen = next((one for one in value if one not in _ALLOWED and _is_unseen(one)), "")
-        if unseen:
-            raise UserError(f"it holds the character U+{ord(unseen):04X}, which nobody sees")
-        return
-    if isinstance(value, int | float | None):
-        return
-    if not depth:
-        raise UserError(f"it is nested deeper than {MOST_DEPTH} levels")
-    inside = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
-    for item in inside:
-        _check_texts(item, depth - 1)
-
-
-def _is_unseen(character: str) -> bool:
-    return unicodedata.category(character) in _UNSEEN
-
-
 def _text(value: object, name: str, most: int, *, empty: bool = False) -> str:
     if not isinstance(value, str) or not (empty or value.strip()):
         raise UserError(f"{name} must be a text")
@@ -287,11 +194,7 @@ def _content(kind: ExperienceKind, goal: str, tools: Sequence[str], value: objec
         if {tool for step in workflow.steps for tool in step.tools} != set(tools):
             raise UserError("its tools are not those of its steps")
         return workflow.as_json()
-    if kind == "lesson":
-        return _lesson(tools, content)
-    if (json_size(content) or MOST_OTHER + 1) > MOST_OTHER:
-        raise UserError(f"its content has more than {MOST_OTHER:,} characters")
-    return content
+    return _lesson(tools, content)
 
 
 def _lesson(tools: Sequence[str], content: Mapping[str, JSON]) -> JSONObject:

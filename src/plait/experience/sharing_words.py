@@ -6,6 +6,7 @@ Knows nothing of where a record is kept.
 """
 
 import json
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +16,10 @@ from plait.experience.evidence import doubt_left
 from plait.experience.goals import asks_for_change, masked
 from plait.experience.lessons import Lesson
 from plait.experience.making import lessons_from_json
-from plait.experience.paper_form import from_json, plain_line
+from plait.experience.paper_form import from_json
 from plait.experience.pipeline import (
     END,
+    START,
     Binding,
     Constant,
     Edge,
@@ -66,10 +68,7 @@ def in_words(record: Experience, tools: Sequence[Tool] | None = None) -> list[st
         steps = Workflow.from_json(record.content).steps
         lines.append("a planner is shown these steps, as how it was done before:")
         return [*lines, *(f"  {number}. {_step(step)}" for number, step in enumerate(steps, 1))]
-    if record.kind == "lesson":
-        return [*lines, "a planner is warned:", *(f"  {spelled(text)}" for text in _warnings(record.content))]
-    lines.append("a model is shown what it says:")
-    return [*lines, *(f"  {place}: {value}" for place, value in _leaves(record.content, ""))]
+    return [*lines, "a planner is warned:", *(f"  {spelled(text)}" for text in _warnings(record.content))]
 
 
 def spelled(value: object) -> str:
@@ -104,12 +103,12 @@ class _Words:
     def calls(self) -> Iterator[str]:
         """Say which calls are made, with what."""
         yield "it makes these calls, and no model looks at them before they are made:"
+        yield from self._onward(START)
         for number, node in enumerate(self.pipeline.calls, 1):
             yield f"  {number}. {spelled(node.tool)}  ({self._effect(node)})"
             for name, binding in node.arguments.items():
                 yield f"       {spelled(name)}: {self._origin(binding)}"
-            if edges := [edge for edge in self.pipeline.edges if edge.from_node == node.name]:
-                yield from self._branches(edges)
+            yield from self._onward(node.name)
 
     def warnings(self, digests: object) -> Iterator[str]:
         """Say what a careful reader would ask about."""
@@ -168,22 +167,22 @@ class _Words:
         """Whether a constant is plain or stands in the goal, so that nobody wonders where it came from."""
         if value is None or isinstance(value, bool) or value in ("", [], {}):
             return True
-        return spelled(value).casefold() in spelled(self.pipeline.purpose).casefold()
+        words = re.escape(spelled(value))
+        return re.search(rf"(?<!\w){words}(?!\w)", spelled(self.pipeline.purpose), re.IGNORECASE) is not None
 
-    def _branches(self, edges: Sequence[Edge]) -> Iterator[str]:
-        after = [edge for edge in edges if edge.condition is not None]
-        for edge in after:
-            condition = edge.condition
-            assert condition is not None
+    def _onward(self, name: str) -> Iterator[str]:
+        """Say what follows a node, where it is not simply the next call of the list."""
+        line = [START, *(node.name for node in self.pipeline.calls), END]
+        edges = [edge for edge in self.pipeline.edges if edge.from_node == name]
+        if [(edge.to_node, edge.condition) for edge in edges] == [(line[line.index(name) + 1], None)]:
+            return
+        for edge in sorted(edges, key=lambda edge: edge.condition is None):
+            if (condition := edge.condition) is None:
+                yield f"       {'else' if len(edges) > 1 else 'then'} {self._target(edge)}"
+                continue
             value = "" if "empty" in condition.comparison else f" {_quoted(condition.value)}"
             what = f"{spelled(condition.field) or 'the result'} of call {self._number(condition.node)}"
             yield f"       if {what} is {condition.comparison}{value}, then {self._target(edge)}"
-        for edge in edges:
-            calls = self.pipeline.calls
-            following = {one.name: two.name for one, two in zip(calls, [*calls[1:], calls[0]], strict=True)}
-            usual = edge.to_node == END or following.get(edge.from_node) == edge.to_node
-            if edge.condition is None and (after or not usual):
-                yield f"       {'else' if after else 'then'} {self._target(edge)}"
 
     def _target(self, edge: Edge) -> str:
         return "it ends" if edge.to_node == END else f"call {self._number(edge.to_node)}"
@@ -209,14 +208,3 @@ def _quoted(value: object) -> str:
         return spelled(value)
     inside = spelled(value).replace('"', '\\"')
     return f'"{inside}"'
-
-
-def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        for name, item in cast("Mapping[str, Any]", value).items():
-            yield from _leaves(item, f"{place}.{spelled(name)}" if place else spelled(name))
-    elif isinstance(value, list | tuple):
-        for number, item in enumerate(cast("list[Any]", value), 1):
-            yield from _leaves(item, f"{place} {number}")
-    else:
-        yield plain_line(place), _quoted(value)
