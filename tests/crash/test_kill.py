@@ -30,7 +30,8 @@ FEWEST_LINES, MOST_LINES = 2, 26
 def start_and_kill(base_url: str, notebook_file: Path, number: int) -> str:
     """Run the task, kill it a random moment after one of its lines, and return its id."""
     generator = random.Random(SEED + number)
-    with plait_run(base_url, notebook_file) as child:
+    # Each run stands for itself: none is a reference for the next.
+    with plait_run(base_url, notebook_file, None, "--no-experience") as child:
         assert child.stderr is not None
         run_id = run_id_of(child.stderr.readline())
         for _ in range(generator.randint(FEWEST_LINES, MOST_LINES) - 1):
@@ -100,7 +101,7 @@ def test_killed_runs_come_to_the_end_of_runs_that_were_not(
     assert len(set(before.values())) > 1
 
     monkeypatch.setenv("NOTEBOOK", str(tmp_path / "whole"))
-    whole = plait.run(endpoint, "--yes", "--json").json
+    whole = plait.run(endpoint, "--yes", "--json", "--no-experience").json
     assert [lasting(result) for result in results] == [lasting(whole)] * RUNS
 
 

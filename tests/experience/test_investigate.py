@@ -49,7 +49,8 @@ from plait.tools.executor import UNKNOWN_RESULT
 from plait.tools.functions import from_function, tool
 
 FUNCTIONS = (notebook.write_line, notebook.read_page)
-YES = Options(yes=True)
+YES = Options(yes=True, without=("experience",))
+"""Each run stands for itself: none is a reference for the next."""
 SUBTASK = "run/round-1/subtask-1"
 
 

@@ -24,7 +24,8 @@ from plait.runtime.options import Options
 from plait.task import Result
 
 FUNCTIONS = (notebook.write_line, notebook.read_page)
-YES = Options(yes=True)
+YES = Options(yes=True, without=("experience",))
+"""Each run stands for itself: none is a reference for the next."""
 FAILS: Sequence[Answer] = ("?", "?!", "?!?")
 
 

@@ -16,9 +16,11 @@ MAIN = [
 ]
 
 
-def plait_run(base_url: str, notebook_file: Path, terminal: int | None = None) -> "subprocess.Popen[str]":
+def plait_run(
+    base_url: str, notebook_file: Path, terminal: int | None = None, *more: str
+) -> "subprocess.Popen[str]":
     """Start the notebook's task as a process of its own; one with a terminal asks about its effects there."""
-    where = ["--base-url", base_url, "--model", "m", "--tools", notebook.SOURCE]
+    where = ["--base-url", base_url, "--model", "m", "--tools", notebook.SOURCE, *more]
     return subprocess.Popen(
         [*MAIN, "run", notebook.TASK, *where, *(["--yes"] if terminal is None else [])],
         stdin=subprocess.DEVNULL if terminal is None else terminal,
