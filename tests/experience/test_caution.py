@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 from tests.experience.office_steps import DAY, EVENTS, SCHEMAS, delete, search, step
 
-from plait.experience.caution import needed, why_not, with_answers
+from plait.experience.caution import (
+    loses_choice,
+    needed,
+    rests_on_others,
+    taken_from,
+    why_not,
+    with_answers,
+)
 from plait.experience.compile import compiled
 from plait.experience.results import answer_shape
 from plait.experience.tree import Step
@@ -126,3 +133,45 @@ def test_a_message_that_was_sent_says_all_that_was_done() -> None:
     goal = "Send an email to ann@x.org titled 'News' saying 'It works'"
     sent = step("email.send_email", "Email sent.", recipient="ann@x.org", subject="News", body="It works")
     assert reason(goal, sent) == ""
+
+
+@pytest.mark.parametrize(
+    ("part", "task", "loses"),
+    [
+        ("Delete my first meeting", "Delete my first meeting. Also mail Sam.", False),
+        ("Delete my first meeting", "If it is with Sam, delete my first meeting", True),
+        ("If it is with Sam, delete my first meeting", "If it is with Sam, delete my first meeting", False),
+        ("Delete the meetings with Sam", "Delete all the meetings with Sam except the first", True),
+        ("Delete my first meeting", "Unless it is with Sam, delete my first meeting", True),
+        ("Delete my first meeting", "Delete my first meeting in case it rains", True),
+    ],
+)
+def test_a_part_that_lost_a_choice_of_its_task_is_told(part: str, task: str, loses: bool) -> None:
+    assert loses_choice(part, task) is loses
+
+
+@pytest.mark.parametrize(
+    ("goal", "points"),
+    [
+        ("Delete it", True),
+        ("Mail the results to Sam", True),
+        ("Delete the meeting that was found", True),
+        ("Delete my first meeting on December 13", False),
+    ],
+)
+def test_a_part_that_points_at_others_is_told(goal: str, points: bool) -> None:
+    assert rests_on_others(goal) is points
+
+
+def test_a_constant_that_only_the_whole_task_says_is_told() -> None:
+    moved = step(
+        "project_management.update_task", task_id="00000001", field="list_name", new_value="Completed"
+    )
+    part, whole = "Move the task 00000001", "Set the task 00000001 to completed"
+    pipeline = compiled(part, [moved], tools=SCHEMAS)
+    assert pipeline is not None
+    assert not taken_from(pipeline, whole)  # It is not known, so nothing runs.
+    choice = step("project_management.update_task", task_id="00000001", field="board", new_value="x")
+    chosen = compiled("Change the task 00000001 to x", [choice], tools=SCHEMAS)
+    assert chosen is not None
+    assert taken_from(chosen, "Change the board of the task 00000001 to x") == ["board"]

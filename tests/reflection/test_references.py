@@ -52,7 +52,7 @@ class Adviser:
     async def knows(self, journal: Journal, goal: str) -> bool:
         return False
 
-    async def trail(self, journal: Journal, goal: str) -> Trail | None:
+    async def trail(self, journal: Journal, goal: str, task: str) -> Trail | None:
         return None
 
 

@@ -10,11 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from plait.experience.goals import key_of, masked
-from plait.experience.pipeline import FromResult, Pipeline
+from plait.experience.pipeline import Constant, FromResult, Pipeline
 from plait.experience.results import answer_shape, first_of, rows_of
 from plait.experience.tree import Step
 from plait.experience.vocabulary import words
 from plait.experience.walk import Finished, Walk
+from plait.experience.wording import Wording
+from plait.journal import JSON
 from plait.tools.arguments import canonical
 
 FILTERS = words("""
@@ -23,6 +25,10 @@ FILTERS = words("""
     not other either or instead already still than least most next upcoming future past soonest earliest
     latest last previous recent all every each both rest remaining""")
 """Words by which a goal chooses among things; that choice was an agent's, and stands in no call."""
+POINTING = words("""
+    it its itself them they their theirs he him his she her hers those these this found above
+    previous same result results selected identified matching relevant""")
+"""Words by which a part of a plan points at what another part found."""
 NO_LIMITS: Mapping[str, int] = {}
 SURE_ROWS = ("only", "first")
 """Rows that a result shows also where its tool returns no more than so many."""
@@ -89,6 +95,34 @@ def with_answers(pipeline: Pipeline, made: Sequence[Step]) -> Pipeline:
         for node in pipeline.nodes
     ]
     return replace(pipeline, nodes=nodes)
+
+
+def rests_on_others(goal: str) -> bool:
+    """Whether a part of a plan points at other parts, so that its own words do not say all."""
+    return not POINTING.isdisjoint(key_of(goal).split())
+
+
+def loses_choice(part: str, task: str) -> bool:
+    """Whether a task chooses among things in words that a part of its plan does not have.
+
+    Who planned may have lost a condition; an agent sees the task and a pipeline does not.
+    """
+    lost = set(key_of(task).split()) - set(key_of(part).split())
+    return not FILTERS.isdisjoint(lost) or (Wording(task).conditional and not Wording(part).conditional)
+
+
+def taken_from(pipeline: Pipeline, task: str) -> list[JSON]:
+    """Return the constants of a part's pipeline that the whole task said, and the part did not."""
+    task_says, part_says = Wording(task), Wording(pipeline.purpose)
+    return [
+        binding.value
+        for node in pipeline.calls
+        for binding in node.arguments.values()
+        if isinstance(binding, Constant)
+        and isinstance(binding.value, str)
+        and task_says.standing(binding.value)
+        and not part_says.standing(binding.value)
+    ]
 
 
 def uncovered(pipeline: Pipeline) -> list[str]:

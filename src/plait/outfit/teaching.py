@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from secrets import token_hex
 from time import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from plait.events import PhaseFinished, Record
-from plait.experience.caution import needed, why_not, with_answers
+from plait.experience.caution import needed, rests_on_others, taken_from, why_not, with_answers
 from plait.experience.compile import Success, compile_success, tainted
 from plait.experience.copies import copied
 from plait.experience.failures import lessons_of
@@ -111,10 +111,10 @@ def taught_by(work: Work, records: Sequence[Record], *, served: bool) -> list[Ex
     if work.succeeded:
         root = replace(root, status="succeeded")  # Its end is not on record yet.
         taught = list(_workflows(work, root, "active"))
-        taught += [] if served else list(_whole(work, root))
+        taught += [] if served else [*_whole(work, root), *_parts(work, root, "active")]
     else:
         root = replace(root, status="failed")
-        taught = [*_workflows(work, root, "provisional"), *_parts(work, root)]
+        taught = [*_workflows(work, root, "provisional"), *_parts(work, root, "provisional")]
     return [*taught, *_lessons(work, records)]
 
 
@@ -140,10 +140,19 @@ def _without_vain_searches(goal: Goal) -> Goal:
 
 
 def _whole(work: Work, root: Goal) -> Iterator[Experience]:
-    """Yield the pipeline of the whole goal: in use where it may run by itself, else waiting."""
+    """Yield the pipeline of the whole goal: in use where it may run by itself, else waiting for another."""
     # What a goal that was not reached so changed in the world is no step of a leaf that succeeded.
     if not root.astray():
-        yield from _pipeline(work, root, root.text, worked_out(root), "active")
+        found = _compiled(work, root.text, worked_out(root))
+        if found is None:
+            return
+        if found.doubt:
+            day = dates_by(work.notes)("today")
+            source = {"runs": [work.run_id], "day": day.isoformat() if day else ""}
+            record = pipeline_record(work, root, root.text, found.pipeline, "provisional")
+            yield replace(record, content={**record.content, LEARNED_FROM: source})
+        else:
+            yield pipeline_record(work, root, root.text, found.pipeline, "active")
 
 
 def worked_out(root: Goal) -> list[Goal]:
@@ -151,32 +160,38 @@ def worked_out(root: Goal) -> list[Goal]:
     return [leaf for leaf in root.leaves() if leaf.status == "succeeded" and leaf.steps]
 
 
-def _parts(work: Work, root: Goal) -> Iterator[Experience]:
-    """Yield the pipelines of what succeeded in a run that failed, each once."""
+def _parts(work: Work, root: Goal, status: ExperienceStatus) -> Iterator[Experience]:
+    """Yield the pipelines of a goal's parts that say all by themselves, each once."""
     leaves = {key_of(leaf.text): leaf for leaf in worked_out(root)}
+    if status == "active":  # The goal itself has a pipeline of its own.
+        leaves.pop(key_of(root.text), None)
     for leaf in [*leaves.values()][:MOST_PARTS]:
-        yield from _pipeline(work, root, leaf.text, [leaf], "provisional")
+        found = None if rests_on_others(leaf.text) else _compiled(work, leaf.text, [leaf])
+        if found is not None and not found.doubt and not taken_from(found.pipeline, root.text):
+            yield pipeline_record(work, root, leaf.text, found.pipeline, status)
 
 
-def _pipeline(
-    work: Work, root: Goal, goal: str, leaves: Sequence[Goal], status: ExperienceStatus
-) -> Iterator[Experience]:
+class _Compiled(NamedTuple):
+    pipeline: Pipeline
+    doubt: str
+    """Why it may not run by itself after one success; empty where it may."""
+
+
+def _compiled(work: Work, goal: str, leaves: Sequence[Goal]) -> _Compiled | None:
+    """Build the pipeline of a goal that was reached by some leaves; None where there is none to keep."""
     steps = [step for leaf in leaves for step in leaf.steps]
     if len(goal) > MOST_GOAL or any(_kept_from(leaf) for leaf in leaves):
-        return
+        return None
     success = Success(goal=goal, steps=steps, named=dates_by(work.notes))
     compiled = compile_success(success, tools=work.parameters)
     if compiled is None or problems_of(compiled.pipeline, work.parameters):
-        return
-    if asks_for_change(goal) and not any(node.effect for node in compiled.pipeline.calls):
-        return  # There was nothing to do this time, or it was not done.
-    if not why_not(compiled.pipeline, steps, work.parameters, work.limits):
-        yield pipeline_record(work, root, goal, with_answers(compiled.pipeline, needed(steps)), status)
-    elif status == "active":
-        day = success.named("today")
-        source = {"runs": [work.run_id], "day": day.isoformat() if day else ""}
-        record = pipeline_record(work, root, goal, compiled.pipeline, "provisional")
-        yield replace(record, content={**record.content, LEARNED_FROM: source})
+        return None
+    pipeline = compiled.pipeline
+    if asks_for_change(goal) and not any(node.effect for node in pipeline.calls):
+        return None  # There was nothing to do this time, or it was not done.
+    if doubt := why_not(pipeline, steps, work.parameters, work.limits):
+        return _Compiled(pipeline, doubt)
+    return _Compiled(with_answers(pipeline, needed(steps)), "")
 
 
 def pipeline_record(

@@ -71,6 +71,12 @@ class Guide(Protocol):
         """Whether there is a way through all of `goal`, so that it needs no plan."""
         ...
 
-    async def trail(self, journal: Journal, goal: str) -> Trail | None:
-        """Return the way through `goal`, or None; may ask a model once."""
+    async def trail(self, journal: Journal, goal: str, task: str) -> Trail | None:
+        """Return the way through `goal`, or None.
+
+        Args:
+            journal: Of the leaf.
+            goal: Of the leaf.
+            task: That the leaf is a part of; they are equal where it is its own plan.
+        """
         ...

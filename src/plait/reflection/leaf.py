@@ -69,7 +69,7 @@ async def work(journal: Journal, round_: Round, leaf: Leaf) -> None:
     journal.emit(SubtaskStarted(id=leaf.id, goal=run.subtask.goal))
     number = 0
     if (trail := await _trail(journal, round_, leaf)) is not None:
-        number = await _follow(journal, round_, leaf, trail)
+        number = await _follow(journal, round_, leaf, memory, trail)
         if run.status != "doing":
             return None
     run.warnings = await warnings_for(journal, round_.crew.guide, run.subtask.goal)
@@ -101,19 +101,18 @@ async def work(journal: Journal, round_: Round, leaf: Leaf) -> None:
 
 
 async def _trail(journal: Journal, round_: Round, leaf: Leaf) -> Trail | None:
-    """Return the way that is known through the whole task, where the subtask is that.
-
-    A part of a task may rest on what other parts found, which its own words do not say.
-    """
-    guide, task = round_.crew.guide, " ".join(round_.crew.task.split())
-    alone = leaf.origin is None and len(leaf.group) == 1
-    if guide is None or not round_.crew.goes_known_ways or leaf.run.subtask.goal != task or not alone:
+    """Return the way that is known through a leaf, or None."""
+    guide = round_.crew.guide
+    if guide is None or not round_.crew.goes_known_ways:
         return None
-    return await guide.trail(journal, task)
+    return await guide.trail(journal, leaf.run.subtask.goal, " ".join(round_.crew.task.split()))
 
 
-async def _follow(journal: Journal, round_: Round, leaf: Leaf, trail: Trail) -> int:
-    """Go a known way as far as it leads, and return the number of steps; its end is that of the subtask."""
+async def _follow(journal: Journal, round_: Round, leaf: Leaf, memory: ShortTermMemory, trail: Trail) -> int:
+    """Go a known way as far as it leads, and return the number of steps.
+
+    Its end is that of the leaf, where the milestone is reached.
+    """
     number, run = 0, leaf.run
     while isinstance(forward := trail.next(run.steps), Call):
         tool = round_.crew.executor.tools[forward.tool]
@@ -128,7 +127,8 @@ async def _follow(journal: Journal, round_: Round, leaf: Leaf, trail: Trail) -> 
     if not left and run.steps:
         last = run.steps[-1]
         result = f"{last.call}: {last.observation}"[:MAX_RESULT]
-        _end(journal, run, ShortTermMemory(enabled=False), "succeeded", result)
+        number += 1
+        await _claimed(journal, round_, run, memory, result, number)
     return number
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plait.events import PipelineEnded, PipelineRecalled
+from plait.experience.caution import loses_choice
 from plait.experience.recall import Recalled, Recollection
 from plait.experience.references import MOST_GOAL, Found, References
 from plait.experience.tree import Step as WalkedStep
@@ -47,10 +48,15 @@ class ExperienceGuide:
         """Whether a pipeline fits the whole of a goal."""
         return self.walks and await self.recollection.pipeline(journal, goal) is not None
 
-    async def trail(self, journal: Journal, goal: str) -> "PipelineTrail | None":
-        """Return the pipeline that fits a goal, its slots filled, or None."""
+    async def trail(self, journal: Journal, goal: str, task: str) -> "PipelineTrail | None":
+        """Return the pipeline that fits a goal, its slots filled, or None.
+
+        For a part of a task that chooses among things in other words only one that changes nothing.
+        """
         recalled = await self.recollection.pipeline(journal, goal) if self.walks else None
         if recalled is None:
+            return None
+        if any(node.effect for node in recalled.pipeline.calls) and loses_choice(goal, task):
             return None
         journal.emit(PipelineRecalled(experience=recalled.id, goal=recalled.goal, slots=recalled.values))
         walk = Walk(
