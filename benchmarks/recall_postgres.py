@@ -43,6 +43,10 @@ SMALL, SMALL_SIZE = "small", 1_000
 RARE_TOOLS = ("mail.search",)
 RARE_EVERY = 10
 CHANGES = 20
+EARLIER = 2_000
+"""Recalls for other goals before."""
+BUFFERS = "4GB"
+PARTS = ("experiences", "experience_vectors", f"experience_vectors_{NUMBERS}")
 
 
 @dataclass
@@ -74,9 +78,9 @@ def chunks(size: int) -> "Iterator[tuple[int, Vectors]]":
         yield start, texts.draw(min(CHUNK, size - start), np.random.default_rng([SEED, start]))
 
 
-def queries(size: int) -> "Vectors":
+def queries(size: int, count: int = RECALLS, seed: int = 1) -> "Vectors":
     """Draw goals to recall for, from the same groups."""
-    return Texts(size, np.random.default_rng(SEED)).draw(RECALLS, np.random.default_rng([SEED, size + 1]))
+    return Texts(size, np.random.default_rng(SEED)).draw(count, np.random.default_rng([SEED, size + seed]))
 
 
 def numbered(number: int, size: int) -> Experience:
@@ -152,6 +156,9 @@ async def measure(url: str, engine: sqlalchemy.Engine, size: int) -> bool:
         rare.see(vectors[numbers % RARE_EVERY == 0], numbers[numbers % RARE_EVERY == 0])
     log = RunLog.open(url)
     store = ExperienceStore(log, most_of_a_kind=2 * size)
+    for query in queries(size, EARLIER, seed=2):
+        # As in a server that has run for a while.
+        await store.nearest([float(number) for number in query], MOST, kind="pipeline", domain="tools")
     kept = await recalled(store, asked, nearest.best(), f"{size} records")
     tools = [*RARE_TOOLS, "other.tool"]
     kept &= await recalled(store, asked, rare.best(), "  whose tools one in ten has", tools=tools)
@@ -161,9 +168,6 @@ async def measure(url: str, engine: sqlalchemy.Engine, size: int) -> bool:
     with engine.connect() as connection:
         print("  on disk: " + ", ".join(f"{what} {size_of(connection, what)}" for what in PARTS))
     return kept
-
-
-PARTS = ("experiences", "experience_vectors", f"experience_vectors_{NUMBERS}")
 
 
 def size_of(connection: sqlalchemy.Connection, what: str) -> str:
@@ -200,6 +204,24 @@ async def changing(store: ExperienceStore, asked: "Vectors", there: int) -> None
     print(f"  {statistics.median(adding):.1f} ms to add one, which the next search found")
 
 
+def with_buffers(server: Any) -> str:
+    """Let a server keep vectors and graph in its own memory, as one does; return its address."""
+    url = server.get_uri()
+    engine = engine_of(url).execution_options(isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        there = connection.exec_driver_sql("SHOW shared_buffers").scalar_one()
+        connection.exec_driver_sql(f"ALTER SYSTEM SET shared_buffers = '{BUFFERS}'")
+    engine.dispose()
+    if there != BUFFERS:
+        server.stop()
+        server.ensure_postgres_running()
+    return url
+
+
+def engine_of(url: str) -> sqlalchemy.Engine:
+    return sqlalchemy.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+
+
 def main() -> int:
     """Print all measurements."""
     parser = argparse.ArgumentParser()
@@ -210,9 +232,9 @@ def main() -> int:
 
     with ExitStack() as stack:
         folder = options.folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        url = get_server(folder / "data", cleanup_mode="stop").get_uri()
+        url = with_buffers(get_server(folder / "data", cleanup_mode="stop"))
         RunLog.open(url).close_now()
-        engine = sqlalchemy.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+        engine = engine_of(url)
         fill(engine, options.size)
         kept = asyncio.run(measure(url, engine, options.size))
         engine.dispose()
