@@ -21,7 +21,7 @@ from plait.task import Result
 PLANNED = OFFICE.changed({"without": ("execution-experience",)})
 """Nothing is done without a model, so that there is a plan to be made."""
 TOOLS = "calendar.search_events, calendar.delete_event"
-REFERENCE = f"<reference>\n1. Delete my first meeting on December 14 => {TOOLS}\n</reference>"
+REFERENCE = f"<reference>\n1. Delete my first meeting on December 14\nTools: {TOOLS}\n</reference>"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,7 +49,8 @@ from plait.tools.executor import UNKNOWN_RESULT
 from plait.tools.functions import from_function, tool
 
 FUNCTIONS = (notebook.write_line, notebook.read_page)
-YES = Options(yes=True)
+YES = Options(yes=True, without=("experience",))
+"""What one run taught must not help the next, which goes the same way."""
 SUBTASK = "run/round-1/subtask-1"
 
 

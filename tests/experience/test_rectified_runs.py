@@ -24,7 +24,8 @@ from plait.runtime.options import Options
 from plait.task import Result
 
 FUNCTIONS = (notebook.write_line, notebook.read_page)
-YES = Options(yes=True)
+YES = Options(yes=True, without=("experience",))
+"""What one run taught must not help the next, which goes the same way."""
 FAILS: Sequence[Answer] = ("?", "?!", "?!?")
 
 
