@@ -160,10 +160,8 @@ async def test_a_pipeline_that_cannot_run_with_these_tools_is_not_recalled(
 
 async def test_of_two_the_one_that_served_better_is_recalled(store: ExperienceStore) -> None:
     await store.add(experience())
-    other = experience(
-        pipeline(FIND, replace(FIND, name="again"), DELETE), id="bb22", created=2.0, tools=["delete", "find"]
-    )
-    await store.add(other)
+    # With the same tools there would be one.
+    await store.add(replace(experience(pipeline(FIND), id="bb22", created=2.0), tools=("find",)))
     newest = await recalled(store, GOAL)
     assert newest is not None
     assert newest.id == "bb22"

@@ -16,9 +16,9 @@ from plait.events import Noted
 from plait.experience.goals import agree, key_of
 from plait.experience.paper_form import from_json
 from plait.experience.pipeline import Pipeline
-from plait.experience.record import DEFAULT_MEMORY, Experience, Memory
+from plait.experience.record import DEFAULT_MEMORY, OWN, Experience, Memory
 from plait.experience.slots import DateOf, slot_values
-from plait.experience.soundness import problems_of
+from plait.experience.soundness import misdeclared, problems_of
 from plait.journal import JSON, Journal, JSONObject
 from plait.tools.tool import Tool
 
@@ -115,6 +115,8 @@ class Recollection:
             return None
         if pipeline.unknown or problems_of(pipeline, self.parameters):
             return None
+        if misdeclared(pipeline, {name: tool.effect == "changes" for name, tool in self.tools.items()}):
+            return None
         return slot_values(pipeline, goal, self.date_of)
 
 
@@ -125,5 +127,5 @@ def digest_of(tool: Tool) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def _usefulness(record: Experience) -> tuple[int, float]:
-    return record.successes - record.failures, record.created
+def _usefulness(record: Experience) -> tuple[int, bool, float]:
+    return record.successes - record.failures, record.source == OWN, record.created

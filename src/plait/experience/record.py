@@ -16,6 +16,8 @@ ExperienceStatus = Literal["active", "provisional", "suspended", "quarantined"]
 """Used; used only after a success of its own (learned from a run that failed); not used, because it failed
 twice in a row; not used until it is approved (imported, or shaped by untrusted text)."""
 DEFAULT_MEMORY = "default"
+OWN = "own"
+"""The source of what runs of one's own taught."""
 MEMORY_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
 
 

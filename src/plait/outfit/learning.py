@@ -80,7 +80,8 @@ async def unlearn(memory: Memory, name: str, records: Sequence[Record]) -> int:
         record for record in await memory.find(memory=name) if record.run_id in run_ids or record.id in used
     ]
     for record in wrong:
-        await memory.change(record.id, status="suspended")
+        if record.status != "quarantined":  # It waits for more than a run that succeeds.
+            await memory.change(record.id, status="suspended")
     return len(wrong)
 
 

@@ -7,9 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from plait.experience.record import Experience, ExperienceStatus
+from plait.experience.record import OWN, Experience, ExperienceStatus
 
-OWN = "own"
 FAILURES_TO_SUSPEND = 2
 WEEK_SECONDS = 7 * 24 * 3600.0
 SPAN_SECONDS = 1e11
