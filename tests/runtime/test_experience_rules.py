@@ -103,7 +103,6 @@ def test_what_is_suspended_is_relearned_from_the_next_success_in_whatever_order(
     [
         (2, 3, {}, True),
         (3, 3, {}, False),
-        (3, 3, {"successes": 2}, False),
         (3, 2, {}, False),
         (3, 2, {"successes": 2, "failures": 1}, True),
         (2, 3, {"successes": 1, "failures": 2}, False),

@@ -51,12 +51,11 @@ def learned_again(old: Experience, new: Experience) -> Experience:
 def _serves_better(old: Experience, new: Experience) -> bool:
     """Whether a record does more for its goal than a new one for the same would.
 
-    One that calls its tools in another order, or a workflow of another length, does so where it served more
-    often than it failed; a workflow that did neither, where it has fewer steps.
+    A pipeline that calls its tools in another order than the new one does so where it served more often than
+    it failed. A workflow does so too, and where it has fewer steps and did not fail more often than that.
     """
-    same_order = tuple(old.tools) == tuple(new.tools)
-    if same_order and (old.kind != "workflow" or _steps(old) == _steps(new)):
-        return False  # The same again, and fresher.
+    if tuple(old.tools) == tuple(new.tools) and old.kind != "workflow":
+        return False
     if old.successes != old.failures:
         return old.successes > old.failures
     return old.kind == "workflow" and _steps(old) < _steps(new)
