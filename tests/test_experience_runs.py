@@ -197,10 +197,10 @@ async def test_without_experience_of_execution_no_pipeline_is_walked_and_still_l
     other = await run(log, OTHER_DAY, first_run(await _first_of(log, 14), OTHER_DAY, 14), off)
     assert (other.status, other.usage.model_calls) == ("succeeded", 5)
     assert of(log, other, PipelineRecalled) == []
-    assert {stored.of for stored in of(log, other, ExperienceStored)} == {"pipeline", "workflow"}
-    # The workflow was a reference and served; what it is now learned from is the newer run.
+    assert {stored.of for stored in of(log, other, ExperienceStored)} == {"pipeline"}
+    # The workflow was a reference and served, so it stays as it is.
     [workflow] = await ExperienceStore(log).find(kind="workflow")
-    assert (workflow.goal, workflow.successes) == (OTHER_DAY, 1)
+    assert (workflow.goal, workflow.successes) == (TASK, 1)
 
 
 async def test_without_experience_of_planning_pipelines_are_walked(log: RunLog):
