@@ -25,13 +25,13 @@ from typing import Any
 
 from plait.errors import PlaitError
 from plait.events import PipelineEnded
-from plait.experience.goals import key_of
-from plait.experience.paper_form import as_json
-from plait.experience.pipeline import END, START, Constant, Edge, FromResult, Node, Pipeline
-from plait.experience.recall import TOOLS_KEY, digest_of
+from plait.experience.exploitation.recall import TOOLS_KEY, digest_of
+from plait.experience.investigation.tree import Step
+from plait.experience.pipelines.paper_form import as_json
+from plait.experience.pipelines.pipeline import END, START, Constant, Edge, FromResult, Node, Pipeline
+from plait.experience.pipelines.walk import NextCall, Walk
 from plait.experience.record import Experience
-from plait.experience.tree import Step
-from plait.experience.walk import NextCall, Walk
+from plait.experience.words.goals import key_of
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel
 from plait.outfit.hands import Hands

@@ -8,13 +8,13 @@ from tests.support.memory_journal import Memory as Records
 from tests.support.memory_journal import MemoryJournal
 
 from plait.events import LessonRecalled, WorkflowRecalled
-from plait.experience.goals import key_of
-from plait.experience.lessons import Argument, Lesson
-from plait.experience.recall import Recollection
+from plait.experience.consolidation.lessons import Argument, Lesson
+from plait.experience.consolidation.workflow import Workflow, WorkflowStep
+from plait.experience.exploitation.recall import Recollection
+from plait.experience.exploitation.references import MOST_GOAL
 from plait.experience.record import Experience
-from plait.experience.references import MOST_GOAL
 from plait.experience.settings import ExperienceSettings
-from plait.experience.workflow import Workflow, WorkflowStep
+from plait.experience.words.goals import key_of
 from plait.models.budget import Budget, Limits
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel

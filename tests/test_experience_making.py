@@ -8,9 +8,9 @@ from tests.support import studio
 
 import plait
 from plait.events import ExperienceStored, LessonRecalled, WorkflowRecalled
-from plait.experience.goals import key_of
-from plait.experience.making import lessons_from_json
-from plait.experience.workflow import Workflow
+from plait.experience.consolidation.making import lessons_from_json
+from plait.experience.consolidation.workflow import Workflow
+from plait.experience.words.goals import key_of
 from plait.models.embeddings import HashEmbedder
 from plait.models.protocol import Reply, Request
 from plait.models.scripted import FunctionModel, prompt

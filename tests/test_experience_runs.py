@@ -9,9 +9,9 @@ import pytest
 
 from plait.errors import LogError
 from plait.events import ExperienceStored, Noted, PipelineEnded, PipelineRecalled, StepRecorded
-from plait.experience.goals import key_of
-from plait.experience.lessons import Lesson
-from plait.experience.paper_form import from_json
+from plait.experience.consolidation.lessons import Lesson
+from plait.experience.pipelines.paper_form import from_json
+from plait.experience.words.goals import key_of
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel
 from plait.outfit.hands import Hands

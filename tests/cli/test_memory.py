@@ -10,10 +10,10 @@ import pytest
 
 from plait.cli.app import run
 from plait.cli.memory import nearest_to
-from plait.experience.paper_form import as_json
-from plait.experience.pipeline import END, START, Edge, FromGoal, Node, Pipeline, Slot
+from plait.experience.consolidation.workflow import Workflow, WorkflowStep
+from plait.experience.pipelines.paper_form import as_json
+from plait.experience.pipelines.pipeline import END, START, Edge, FromGoal, Node, Pipeline, Slot
 from plait.experience.record import Experience
-from plait.experience.workflow import Workflow, WorkflowStep
 from plait.models.embeddings import HashEmbedder
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog

@@ -16,10 +16,10 @@ from tests.support.terminal import at_a_terminal
 from plait.cli import memory_import
 from plait.cli.app import run
 from plait.events import LessonRecalled, PipelineRecalled, WorkflowRecalled
-from plait.experience.paper_form import as_json, from_json
-from plait.experience.pipeline import Constant
+from plait.experience.pipelines.paper_form import as_json, from_json
+from plait.experience.pipelines.pipeline import Constant
 from plait.experience.record import Experience
-from plait.experience.sharing_lines import header
+from plait.experience.sharing.lines import header
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from plait.experience.compile import compiled
-from plait.experience.pipeline import Pipeline
-from plait.experience.soundness import problems_of
-from plait.experience.tree import Step
+from plait.experience.consolidation.compile import compiled
+from plait.experience.investigation.tree import Step
+from plait.experience.pipelines.pipeline import Pipeline
+from plait.experience.pipelines.soundness import problems_of
 from plait.tools.office.catalogue import DECLARATIONS
 
 SCHEMAS: Mapping[str, Mapping[str, Any]] = {

@@ -6,7 +6,7 @@ from typing import Any
 from tests.reflection.crew import Stage
 
 from plait.events import Event, Gated, PlanMade, Record, RunStarted, StepRecorded
-from plait.experience.tree import Goal, Step
+from plait.experience.investigation.tree import Goal, Step
 from plait.models.callform import format_call
 from plait.reflection.rounds import solve_in_rounds
 from plait.runtime.log import RunLog

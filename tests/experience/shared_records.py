@@ -7,17 +7,17 @@ from typing import Any
 
 from tests.experience.office_steps import DAY, SCHEMAS, delete, search
 
-from plait.experience.compile import Success, compile_success
-from plait.experience.goals import key_of
-from plait.experience.paper_form import as_json
-from plait.experience.pipeline import Pipeline
-from plait.experience.recall import TOOLS_KEY
+from plait.experience.consolidation.compile import Success, compile_success
+from plait.experience.consolidation.workflow import Workflow, WorkflowStep
+from plait.experience.exploitation.recall import TOOLS_KEY
+from plait.experience.investigation.tree import Step
+from plait.experience.pipelines.paper_form import as_json
+from plait.experience.pipelines.pipeline import Pipeline
 from plait.experience.record import Experience
-from plait.experience.sharing import shared
-from plait.experience.sharing_lines import header
-from plait.experience.sharing_reading import Origin, ReadFile, read_file
-from plait.experience.tree import Step
-from plait.experience.workflow import Workflow, WorkflowStep
+from plait.experience.sharing.lines import header
+from plait.experience.sharing.reading import Origin, ReadFile, read_file
+from plait.experience.sharing.records import shared
+from plait.experience.words.goals import key_of
 from plait.reflection.dates import dates_by
 
 NOTES = "Today is Thursday 2023-11-30."

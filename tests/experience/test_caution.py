@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.experience.office_steps import DAY, EVENTS, SCHEMAS, delete, search, step
 
-from plait.experience.caution import (
+from plait.experience.consolidation.caution import (
     loses_choice,
     needed,
     rests_on_others,
@@ -13,10 +13,10 @@ from plait.experience.caution import (
     why_not,
     with_answers,
 )
-from plait.experience.compile import compiled
-from plait.experience.results import answer_shape
-from plait.experience.tree import Step
-from plait.experience.walk import Left, Walk
+from plait.experience.consolidation.compile import compiled
+from plait.experience.investigation.tree import Step
+from plait.experience.pipelines.results import answer_shape
+from plait.experience.pipelines.walk import Left, Walk
 
 FIRST = "Delete my first meeting on December 13"
 HEAD, ONE, *_ = EVENTS.splitlines()

@@ -16,13 +16,13 @@ from tests.experience.office_steps import (
     step,
 )
 
-from plait.experience.compile import compiled, tainted
-from plait.experience.derive import Way
-from plait.experience.paper_form import as_json
-from plait.experience.pipeline import FromGoal, FromResult, Node, Slot
-from plait.experience.results import first_of, rows_of
-from plait.experience.tree import Step
-from plait.experience.walk import Finished, NextCall, Walk
+from plait.experience.consolidation.compile import compiled, tainted
+from plait.experience.investigation.tree import Step
+from plait.experience.pipelines.paper_form import as_json
+from plait.experience.pipelines.pipeline import FromGoal, FromResult, Node, Slot
+from plait.experience.pipelines.results import first_of, rows_of
+from plait.experience.pipelines.walk import Finished, NextCall, Walk
+from plait.experience.words.derive import Way
 from plait.tools.executor import render
 from plait.tools.office.catalogue import toolset
 from plait.tools.tool import Tool

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from plait.experience.derive import DateOf, Way, is_sure, ways, worked
-from plait.experience.goals import Span, masked
+from plait.experience.words.derive import DateOf, Way, is_sure, ways, worked
+from plait.experience.words.goals import Span, masked
 from plait.reflection.dates import named_dates
 
 TODAY = "Today is Thursday 2023-11-30."

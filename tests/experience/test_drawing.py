@@ -2,8 +2,8 @@
 
 import re
 
-from plait.experience.drawing import mermaid, terminal_text
-from plait.experience.pipeline import (
+from plait.experience.pipelines.drawing import mermaid, terminal_text
+from plait.experience.pipelines.pipeline import (
     Condition,
     Constant,
     Edge,

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from tests.experience.office_steps import DAY, SCHEMAS, delete, search, step
 
-from plait.experience.compile import Compiled, Success
-from plait.experience.evidence import agreed, doubt_left
-from plait.experience.pipeline import FromResult, Pipeline
-from plait.experience.tree import Step
+from plait.experience.consolidation.compile import Compiled, Success
+from plait.experience.consolidation.evidence import agreed, doubt_left
+from plait.experience.investigation.tree import Step
+from plait.experience.pipelines.pipeline import FromResult, Pipeline
 from plait.reflection.dates import dates_by
 
 NOTES = "Today is Thursday 2023-11-30."

@@ -7,7 +7,7 @@ from tests.experience.office_steps import EVENTS, SCHEMAS
 from tests.experience.recorded import called, chosen, on_record, planned
 
 from plait.events import Event, SubtaskFinished, SubtaskStarted
-from plait.experience.failures import lessons_of
+from plait.experience.consolidation.failures import lessons_of
 
 LEAF = "run/round-1/subtask-1"
 FIND, SEARCH, DELETE = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.experience.goals import agree, aligned, asks_for_change, deciding_words, masked
+from plait.experience.words.goals import agree, aligned, asks_for_change, deciding_words, masked
 
 WORKBENCH = Path(__file__).parents[1] / "bench" / "data" / "workbench"
 LEAST_SHARE = 0.93

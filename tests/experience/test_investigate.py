@@ -35,8 +35,8 @@ from plait.events import (
     SubtaskFinished,
     SubtaskStarted,
 )
-from plait.experience.investigate import investigate
-from plait.experience.tree import Goal
+from plait.experience.investigation.investigate import investigate
+from plait.experience.investigation.tree import Goal
 from plait.models.protocol import Request
 from plait.models.scripted import Answer, FunctionModel, ScriptedModel
 from plait.outfit.hands import Hands

@@ -6,7 +6,7 @@ import pytest
 from tests.experience.office_steps import SCHEMAS
 
 from plait.errors import UserError
-from plait.experience.lessons import Argument, Lesson
+from plait.experience.consolidation.lessons import Argument, Lesson
 
 NAME = Argument(name="query", value="a name")
 ADDRESS = Argument(name="query", value="an address", source="company_directory.find_email_address")

@@ -7,7 +7,7 @@ from tests.experience.recorded import on_record
 
 from plait.errors import UserError
 from plait.events import Event, Gated, TeamDropped
-from plait.experience.making import (
+from plait.experience.consolidation.making import (
     Made,
     PhaseLesson,
     lessons_from_json,
@@ -16,7 +16,7 @@ from plait.experience.making import (
     reference,
     workflow_of,
 )
-from plait.experience.workflow import Workflow
+from plait.experience.consolidation.workflow import Workflow
 
 TASK = "Write a game of chess"
 MADE = [

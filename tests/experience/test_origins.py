@@ -12,10 +12,10 @@ from tests.experience.office_steps import (
     step,
 )
 
-from plait.experience.compile import compiled
-from plait.experience.pipeline import Constant, FromGoal, FromResult, Unknown
-from plait.experience.results import rows_of
-from plait.experience.tree import Step
+from plait.experience.consolidation.compile import compiled
+from plait.experience.investigation.tree import Step
+from plait.experience.pipelines.pipeline import Constant, FromGoal, FromResult, Unknown
+from plait.experience.pipelines.results import rows_of
 
 # Which row is meant.
 

@@ -7,9 +7,8 @@ from typing import Any, cast
 import pytest
 
 from plait.errors import UserError
-from plait.experience.derive import Way
-from plait.experience.paper_form import as_json, from_json, plain_line
-from plait.experience.pipeline import (
+from plait.experience.pipelines.paper_form import as_json, from_json, plain_line
+from plait.experience.pipelines.pipeline import (
     Condition,
     Constant,
     Edge,
@@ -20,6 +19,7 @@ from plait.experience.pipeline import (
     Slot,
     Unknown,
 )
+from plait.experience.words.derive import Way
 
 PIPELINE = Pipeline(
     name="search then delete",

@@ -13,10 +13,10 @@ from tests.experience.shared_records import line_of, workflow_record
 from plait.cli.app import run
 from plait.cli.tools import read
 from plait.events import PipelineEnded, PipelineRecalled, StepRecorded
-from plait.experience.lessons import Argument, Lesson
-from plait.experience.recall import digest_of
+from plait.experience.consolidation.lessons import Argument, Lesson
+from plait.experience.exploitation.recall import digest_of
 from plait.experience.record import Experience
-from plait.experience.sharing_lines import header
+from plait.experience.sharing.lines import header
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel
 from plait.outfit.hands import Hands
@@ -174,6 +174,19 @@ OTHERWISE = "delete_event answered otherwise than when it was learned"
 
 
 @pytest.mark.parametrize("declared", [True, False])
+def test_a_pipeline_that_says_of_its_tools_what_they_are_not_is_never_walked(
+    tmp_path: Path, honest: Line, declared: bool
+) -> None:
+    def declare(content: Line) -> None:
+        for node in calls_of(content):
+            node["effect"] = declared
+
+    assert brought_in(tmp_path, tampered(honest, declare)) == 0
+    met = solved(VICTIM, planned())
+    assert met.of(PipelineRecalled) == []
+    assert met.calls == []
+
+
 @pytest.mark.parametrize(
     ("options", "replies", "left"),
     [
@@ -183,14 +196,10 @@ OTHERWISE = "delete_event answered otherwise than when it was learned"
         (OFFICE.changed({"yes": False}), [], []),
     ],
 )
-def test_an_effect_that_the_run_does_not_allow_is_not_done_whatever_the_file_calls_it(
-    tmp_path: Path, honest: Line, options: Options, replies: list[str], left: list[str], declared: bool
+def test_an_effect_that_the_run_does_not_allow_is_not_done(
+    tmp_path: Path, honest: Line, options: Options, replies: list[str], left: list[str]
 ) -> None:
-    def declare(content: Line) -> None:
-        for node in calls_of(content):
-            node["effect"] = declared
-
-    assert brought_in(tmp_path, tampered(honest, declare)) == 0
+    assert brought_in(tmp_path, honest) == 0
     met = solved(VICTIM, replies, options)
     assert len(met.of(PipelineRecalled)) == 1
     assert "effect" not in {event.step for event in met.of(StepRecorded)}

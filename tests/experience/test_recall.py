@@ -11,10 +11,9 @@ from tests.support.memory_journal import MemoryJournal
 
 from plait.errors import LogError
 from plait.events import Noted
-from plait.experience.derive import Way
-from plait.experience.goals import key_of
-from plait.experience.paper_form import as_json
-from plait.experience.pipeline import (
+from plait.experience.exploitation.recall import TOOLS_KEY, Recalled, Recollection, digest_of
+from plait.experience.pipelines.paper_form import as_json
+from plait.experience.pipelines.pipeline import (
     END,
     START,
     Constant,
@@ -26,8 +25,9 @@ from plait.experience.pipeline import (
     Slot,
     Unknown,
 )
-from plait.experience.recall import TOOLS_KEY, Recalled, Recollection, digest_of
 from plait.experience.record import Experience
+from plait.experience.words.derive import Way
+from plait.experience.words.goals import key_of
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog
 from plait.tools.tool import Effect, Tool

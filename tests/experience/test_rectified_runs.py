@@ -11,10 +11,10 @@ from tests.support import bindery, notebook
 
 from plait.errors import ModelError
 from plait.events import PlanMade, PlanRectified, Record, SubtaskFinished, SubtaskStarted
-from plait.experience.investigate import investigate
-from plait.experience.planned import planned, rectifications
-from plait.experience.tree import Goal
-from plait.experience.workflow import workflows
+from plait.experience.consolidation.workflow import workflows
+from plait.experience.investigation.investigate import investigate
+from plait.experience.investigation.planned import planned, rectifications
+from plait.experience.investigation.tree import Goal
 from plait.models.protocol import Request
 from plait.models.scripted import Answer, FunctionModel
 from plait.outfit.hands import Hands

@@ -2,8 +2,8 @@
 
 import pytest
 
-from plait.experience.reference_text import with_values, within, workflow_text
-from plait.experience.workflow import Workflow, WorkflowStep
+from plait.experience.consolidation.reference_text import with_values, within, workflow_text
+from plait.experience.consolidation.workflow import Workflow, WorkflowStep
 
 GOAL = "Rename the meeting with Olivia on December 13 to 'Sync'"
 WORKFLOW = Workflow(

@@ -9,10 +9,17 @@ from tests.support.memory_journal import MemoryJournal
 
 from plait.errors import LogError, UserError
 from plait.events import LessonRecalled, Noted, WorkflowRecalled
-from plait.experience.goals import key_of
+from plait.experience.exploitation.references import (
+    LESSONS,
+    MOST_CHARACTERS,
+    WORKFLOWS,
+    Found,
+    Readers,
+    References,
+)
 from plait.experience.record import Experience
-from plait.experience.references import LESSONS, MOST_CHARACTERS, WORKFLOWS, Found, Readers, References
 from plait.experience.settings import ExperienceSettings
+from plait.experience.words.goals import key_of
 from plait.models.embeddings import HashEmbedder
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog

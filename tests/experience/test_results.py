@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from plait.experience.results import first_of, in_order, is_cut, last_of, not_found, rows_of
+from plait.experience.pipelines.results import first_of, in_order, is_cut, last_of, not_found, rows_of
 from plait.tools.executor import NO_RESULT, render
 
 EVENTS = [

@@ -11,14 +11,14 @@ from tests.experience.office_steps import SCHEMAS, delete, search, step
 from tests.experience.shared_records import deleting, learned, line_of, pipeline_record, workflow_record
 
 from plait.errors import UserError
-from plait.experience.derive import Way
-from plait.experience.lessons import Lesson
-from plait.experience.paper_form import from_json
-from plait.experience.pipeline import Constant, FromGoal, Slot, Unknown
+from plait.experience.consolidation.lessons import Lesson
+from plait.experience.pipelines.paper_form import from_json
+from plait.experience.pipelines.pipeline import Constant, FromGoal, Slot, Unknown
+from plait.experience.pipelines.slots import slot_values
+from plait.experience.pipelines.soundness import problems_of
 from plait.experience.record import Experience
-from plait.experience.sharing import shared
-from plait.experience.slots import slot_values
-from plait.experience.soundness import problems_of
+from plait.experience.sharing.records import shared
+from plait.experience.words.derive import Way
 
 MAIL: Mapping[str, Any] = {"recipient": "raj.patel@atlas.com", "subject": "Sync", "body": "See you"}
 SEND = "Send an email to raj.patel@atlas.com with the subject 'Sync' and the body 'See you'"

@@ -17,9 +17,9 @@ from tests.experience.shared_records import (
 )
 
 from plait.errors import UserError
-from plait.experience import sharing_lines
-from plait.experience.lessons import Argument, Lesson
-from plait.experience.sharing_reading import read_file
+from plait.experience.consolidation.lessons import Argument, Lesson
+from plait.experience.sharing import lines as sharing_lines
+from plait.experience.sharing.reading import read_file
 
 LINE = line_of(deleting())
 WORKFLOW = line_of(workflow_record("Count my meetings", "Find my meetings", "Count them"))

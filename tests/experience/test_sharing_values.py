@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from plait.errors import UserError
-from plait.experience.goals import agree, aligned, key_of, masked
-from plait.experience.sharing_values import NAMES, StandIns
-from plait.experience.vocabulary import ORDINARY
+from plait.experience.sharing.values import NAMES, StandIns
+from plait.experience.words.goals import agree, aligned, key_of, masked
+from plait.experience.words.vocabulary import ORDINARY
 
 WORKBENCH = Path(__file__).parents[1] / "bench" / "data" / "workbench"
 

@@ -8,13 +8,13 @@ import pytest
 from tests.experience.office_steps import DAY, search, step
 from tests.experience.shared_records import GOAL, deleting, learned, pipeline_record, workflow_record
 
-from plait.experience.lessons import Lesson
-from plait.experience.making import PhaseLesson, lessons_json
-from plait.experience.paper_form import from_json
-from plait.experience.pipeline import Condition, Constant, Edge, Node, Pipeline
-from plait.experience.recall import TOOLS_KEY, digest_of
+from plait.experience.consolidation.lessons import Lesson
+from plait.experience.consolidation.making import PhaseLesson, lessons_json
+from plait.experience.exploitation.recall import TOOLS_KEY, digest_of
+from plait.experience.pipelines.paper_form import from_json
+from plait.experience.pipelines.pipeline import Condition, Constant, Edge, Node, Pipeline
 from plait.experience.record import Experience
-from plait.experience.sharing_words import in_words, spelled
+from plait.experience.sharing.words import in_words, spelled
 from plait.tools.tool import Tool
 
 

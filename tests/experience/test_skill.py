@@ -7,10 +7,10 @@ import pytest
 from tests.experience.shared_records import deleting, pipeline_record, workflow_record
 
 from plait.errors import UserError
-from plait.experience.paper_form import from_json
-from plait.experience.pipeline import Condition, Constant, Edge
-from plait.experience.sharing import shared
-from plait.experience.skill import skill_files, skill_name
+from plait.experience.pipelines.paper_form import from_json
+from plait.experience.pipelines.pipeline import Condition, Constant, Edge
+from plait.experience.sharing.records import shared
+from plait.experience.sharing.skill import skill_files, skill_name
 
 SHARED = shared(deleting()).record
 

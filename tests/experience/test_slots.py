@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
-from plait.experience.derive import Way
-from plait.experience.pipeline import END, START, Edge, Node, Pipeline, Slot
-from plait.experience.slots import slot_values
+from plait.experience.pipelines.pipeline import END, START, Edge, Node, Pipeline, Slot
+from plait.experience.pipelines.slots import slot_values
+from plait.experience.words.derive import Way
 
 BEFORE = "Delete my first meeting with Olivia on December 13"
 NAMED = (Way(how="lower", spans=(0,)),)

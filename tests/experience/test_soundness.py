@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plait.experience.pipeline import (
+from plait.experience.pipelines.pipeline import (
     Binding,
     Condition,
     Constant,
@@ -18,7 +18,7 @@ from plait.experience.pipeline import (
     Slot,
     Unknown,
 )
-from plait.experience.soundness import problems_of
+from plait.experience.pipelines.soundness import problems_of
 
 TOOLS: Mapping[str, Mapping[str, Any]] = {
     "box.find": {"type": "object", "properties": {"query": {"type": "string"}}},

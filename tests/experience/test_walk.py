@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from plait.experience.pipeline import (
+from plait.experience.investigation.tree import Step
+from plait.experience.pipelines.pipeline import (
     END,
     START,
     Binding,
@@ -22,8 +23,7 @@ from plait.experience.pipeline import (
     Slot,
     Unknown,
 )
-from plait.experience.tree import Step
-from plait.experience.walk import MOST_CALLS, Finished, Left, Move, NextCall, Walk
+from plait.experience.pipelines.walk import MOST_CALLS, Finished, Left, Move, NextCall, Walk
 
 PARAMETERS: Mapping[str, Mapping[str, Any]] = {
     "find": {"type": "object", "properties": {"who": {"type": "string"}, "most": {"type": "integer"}}},

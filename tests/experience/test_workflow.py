@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from plait.errors import UserError
-from plait.experience.tree import Goal, GoalStatus, Step
-from plait.experience.workflow import (
+from plait.experience.consolidation.workflow import (
     MAXIMUM_CHARACTERS,
     MAXIMUM_STEPS,
     Workflow,
@@ -16,6 +15,7 @@ from plait.experience.workflow import (
     tools_of,
     workflows,
 )
+from plait.experience.investigation.tree import Goal, GoalStatus, Step
 
 
 def goal(text: str, status: GoalStatus = "succeeded", *subgoals: Goal, tools: str = "", **more: Any) -> Goal:

@@ -20,13 +20,13 @@ from plait.cli.memory_import import importing
 from plait.cli.memory_store import DEFAULT_MEMORY, Id, Name, with_store
 from plait.cli.words import age_text, count_text, one_line
 from plait.errors import LogError, UserError
-from plait.experience.drawing import mermaid, terminal_text
-from plait.experience.goals import key_of
-from plait.experience.investigate import TOOLS
-from plait.experience.paper_form import from_json
+from plait.experience.consolidation.workflow import Workflow
+from plait.experience.investigation.investigate import TOOLS
+from plait.experience.pipelines.drawing import mermaid, terminal_text
+from plait.experience.pipelines.paper_form import from_json
 from plait.experience.record import Experience, ExperienceKind
-from plait.experience.sharing_words import in_words
-from plait.experience.workflow import Workflow
+from plait.experience.sharing.words import in_words
+from plait.experience.words.goals import key_of
 from plait.models.embeddings import Embedder, local_embedder
 from plait.runtime.codec import dumps
 from plait.runtime.experience_rules import OWN

@@ -17,7 +17,7 @@ from plait.cli.words import count_text
 from plait.errors import UserError
 from plait.events import LessonRecalled, PipelineRecalled, WorkflowRecalled
 from plait.experience.record import Experience
-from plait.experience.sharing_words import in_words
+from plait.experience.sharing.words import in_words
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog
 

@@ -18,11 +18,11 @@ from plait.cli.memory_store import DEFAULT_MEMORY, Name, agreed, with_store
 from plait.cli.words import count_text, one_line
 from plait.errors import UserError
 from plait.experience.record import Experience
-from plait.experience.sharing import Doubt, Shared, shared
-from plait.experience.sharing_lines import header
-from plait.experience.sharing_personal import secret_in
-from plait.experience.sharing_words import spelled
-from plait.experience.skill import skill_files, skill_name
+from plait.experience.sharing.lines import header
+from plait.experience.sharing.personal import secret_in
+from plait.experience.sharing.records import Doubt, Shared, shared
+from plait.experience.sharing.skill import skill_files, skill_name
+from plait.experience.sharing.words import spelled
 from plait.runtime.experience_store import ExperienceStore
 from plait.tools.secret_finding import is_secret_name
 

@@ -41,7 +41,7 @@ from plait.events import (
     SubtaskFinished,
     SubtaskStarted,
 )
-from plait.experience.planned import Planned, planned
+from plait.experience.investigation.planned import Planned, planned
 from plait.models.ledger import by, entries, totals, usage_of
 from plait.runtime.teams_telling import tell_teams
 

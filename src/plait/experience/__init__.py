@@ -1,0 +1,1 @@
+"""Experience: what worked is investigated, consolidated and exploited (ICE)."""

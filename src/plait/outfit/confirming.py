@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import Any, cast
 
 from plait.events import Record
-from plait.experience.caution import with_answers
-from plait.experience.compile import Success
-from plait.experience.evidence import agreed, doubt_left
-from plait.experience.investigate import TOOLS, investigate
+from plait.experience.consolidation.caution import with_answers
+from plait.experience.consolidation.compile import Success
+from plait.experience.consolidation.evidence import agreed, doubt_left
+from plait.experience.investigation.investigate import TOOLS, investigate
+from plait.experience.investigation.tree import Goal
+from plait.experience.pipelines.soundness import problems_of
 from plait.experience.record import Experience, Memory
-from plait.experience.soundness import problems_of
-from plait.experience.tree import Goal
 from plait.outfit.teaching import LEARNED_FROM, Work, pipeline_record, worked_out
 from plait.reflection.dates import dates_by
 

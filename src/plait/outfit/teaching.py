@@ -12,22 +12,22 @@ from time import time
 from typing import Any, NamedTuple
 
 from plait.events import PhaseFinished, Record
-from plait.experience.caution import needed, rests_on_others, taken_from, why_not, with_answers
-from plait.experience.compile import Success, compile_success, tainted
-from plait.experience.copies import copied
-from plait.experience.failures import lessons_of
-from plait.experience.goals import asks_for_change, key_of
-from plait.experience.investigate import TOOLS, investigate
-from plait.experience.making import Made, lessons_json, phase_lessons, workflow_of
-from plait.experience.paper_form import as_json
-from plait.experience.pipeline import Pipeline
-from plait.experience.recall import TOOLS_KEY, digest_of
+from plait.experience.consolidation.caution import needed, rests_on_others, taken_from, why_not, with_answers
+from plait.experience.consolidation.compile import Success, compile_success, tainted
+from plait.experience.consolidation.failures import lessons_of
+from plait.experience.consolidation.making import Made, lessons_json, phase_lessons, workflow_of
+from plait.experience.consolidation.workflow import workflows
+from plait.experience.exploitation.recall import TOOLS_KEY, digest_of
+from plait.experience.exploitation.references import MOST_GOAL
+from plait.experience.investigation.investigate import TOOLS, investigate
+from plait.experience.investigation.tree import Goal
+from plait.experience.pipelines.paper_form import as_json
+from plait.experience.pipelines.pipeline import Pipeline
+from plait.experience.pipelines.results import rows_of
+from plait.experience.pipelines.soundness import problems_of
 from plait.experience.record import Experience, ExperienceStatus
-from plait.experience.references import MOST_GOAL
-from plait.experience.results import rows_of
-from plait.experience.soundness import problems_of
-from plait.experience.tree import Goal
-from plait.experience.workflow import workflows
+from plait.experience.words.copies import copied
+from plait.experience.words.goals import asks_for_change, key_of
 from plait.reflection.dates import dates_by
 from plait.runtime.options import Options
 from plait.runtime.team_options import PAPER

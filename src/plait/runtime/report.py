@@ -22,7 +22,7 @@ from plait.events import (
     SubtaskFinished,
     WorkflowRecalled,
 )
-from plait.experience.planned import planned, rectifications
+from plait.experience.investigation.planned import planned, rectifications
 from plait.models.ledger import round_of, usage_of
 from plait.runtime.teams_telling import latest, tell_teams
 from plait.task import GateCounts, PlanItem, ReflectionReport, Result, Usage

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plait.events import PipelineEnded, PipelineRecalled
-from plait.experience.caution import loses_choice
-from plait.experience.recall import Recalled, Recollection
-from plait.experience.references import MOST_GOAL, Found, References
-from plait.experience.tree import Step as WalkedStep
-from plait.experience.walk import Finished, NextCall, Walk
+from plait.experience.consolidation.caution import loses_choice
+from plait.experience.exploitation.recall import Recalled, Recollection
+from plait.experience.exploitation.references import MOST_GOAL, Found, References
+from plait.experience.investigation.tree import Step as WalkedStep
+from plait.experience.pipelines.walk import Finished, NextCall, Walk
 from plait.journal import Journal
 from plait.reflection.guide import Advice, Arrived, Call, Forward, Lost
 from plait.reflection.trajectory import Step

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from plait.errors import UserError
-from plait.experience.investigate import TOOLS
-from plait.experience.lessons import Lesson
-from plait.experience.making import lessons_from_json, reference
+from plait.experience.consolidation.lessons import Lesson
+from plait.experience.consolidation.making import lessons_from_json, reference
+from plait.experience.consolidation.reference_text import workflow_text
+from plait.experience.consolidation.workflow import Workflow
+from plait.experience.exploitation.references import Readers, References
+from plait.experience.investigation.investigate import TOOLS
 from plait.experience.record import Experience
-from plait.experience.reference_text import workflow_text
-from plait.experience.references import Readers, References
-from plait.experience.workflow import Workflow
 from plait.weave.workshop import Making, Workshop
 
 SIMILAR_MAKING = 0.75

@@ -6,7 +6,7 @@ Knows nothing of tools. Where teams (Croto) and gates (MIRROR) are joined.
 from dataclasses import replace
 
 from plait.errors import ReplyError
-from plait.experience.references import MOST_GOAL, Found
+from plait.experience.exploitation.references import MOST_GOAL, Found
 from plait.journal import Journal
 from plait.task import Status, Task
 from plait.teams.chain import Chain

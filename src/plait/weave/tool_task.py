@@ -5,8 +5,8 @@ Knows nothing of teams.
 
 from plait.agents.agent import Agent
 from plait.errors import UserError
-from plait.experience.investigate import TOOLS
-from plait.experience.recall import Recollection
+from plait.experience.exploitation.recall import Recollection
+from plait.experience.investigation.investigate import TOOLS
 from plait.journal import Journal
 from plait.reflection.crew import Crew
 from plait.reflection.dates import dates_by

@@ -1,0 +1,181 @@
+"""What two successes agree on, where one leaves open what was meant.
+
+Which row of a result was chosen, and how a value came about, may have many reasons in one run. A pipeline
+that does again what was done in both has those that are left. Beyond the paper, whose agent chooses anew
+each time. Knows nothing of memories.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from plait.experience.consolidation.caution import FILTERS, uncovered
+from plait.experience.consolidation.compile import Compiled, Schemas, Success, compile_success
+from plait.experience.pipelines.pipeline import Constant, FromGoal, FromResult, Node, Pipeline, Row, Slot
+from plait.experience.pipelines.slots import values_in
+from plait.experience.pipelines.walk import Finished, Walk
+from plait.experience.words.derive import worked
+from plait.experience.words.goals import deciding_words, key_of, masked
+from plait.experience.words.vocabulary import OPERATIONS, words
+
+ROWS: tuple[Row, ...] = ("only", "first", "last", "each")
+"""The most careful first: where there was one row both times, a pipeline is left where there are two."""
+MOST_SOURCES = 3
+"""Results that rows are taken from; with more of them there are too many ways to try."""
+ENDS = words("next soonest earliest latest last recent first")
+EVERY = words("all every each both")
+TIMELY = words("next upcoming future past previous")
+_HIDDEN = FILTERS - ENDS - EVERY - TIMELY
+"""Words by which things are left out; that no call shows it may be luck both times."""
+_PERIOD = re.compile(r"\b(?:last|past|previous|next) (?:days?|weeks?|months?|quarters?|years?)\b")
+_MOST_RECENT = re.compile(r"\bmost recent\b")
+_COUNTED = re.compile(r"\b(?:last|past|previous|next) (?=<(?:number|date|time)>)")
+
+
+def agreed(new: Success, old: Success, *, tools: Schemas, limits: Mapping[str, int]) -> Compiled | None:
+    """Return the pipeline that does what was done in both successes, learned from `new`; None without one.
+
+    Args:
+        new: What it is stored for.
+        old: Another success with the same operation and quantifiers.
+        tools: What the tools may be called with.
+        limits: Rows that a tool's result has at most, where that is known; see `Tool.most_rows`.
+    """
+    if not _alike(new.goal, old.goal):
+        return None
+    found, before = (compile_success(success, tools=tools) for success in (new, old))
+    if found is None or before is None or not _same_tools(found.pipeline, before.pipeline):
+        return None
+    narrowed = _narrowed(found.pipeline, before.pipeline, old)
+    if narrowed is None:
+        return None
+    for pipeline in _variants(narrowed):
+        if all(
+            _does_again(pipeline, made, success, tools, limits)
+            for made, success in ((found, new), (before, old))
+        ):
+            return Compiled(pipeline=pipeline, steps=found.steps)
+    return None
+
+
+def doubt_left(pipeline: Pipeline) -> str:
+    """Return why a pipeline that two successes agree on must still not run; empty where it may.
+
+    Every word of the goal by which things are chosen must have left its mark in the calls.
+    """
+    if missing := uncovered(pipeline):
+        return f"{missing[0]!r} goes into no call"
+    if not any(node.effect for node in pipeline.calls):
+        return ""
+    goal = _MOST_RECENT.sub("recent", _without_clauses(pipeline))
+    periods = _PERIOD.search(goal)
+    said = set(_COUNTED.sub("", _PERIOD.sub("", goal)).split())
+    bindings = [binding for node in pipeline.calls for binding in node.arguments.values()]
+    rows = {binding.row for binding in bindings if isinstance(binding, FromResult)}
+    clock = any(way.how.startswith("today") for slot in pipeline.slots for way in slot.ways)
+    if hidden := _HIDDEN & said:
+        return f"{min(hidden)!r} in its goal asks for a choice that no call shows"
+    if ENDS & said and rows.isdisjoint(("only", "first", "last")):
+        return f"{min(ENDS & said)!r} in its goal asks for one row, and it takes none"
+    if EVERY & said and rows.isdisjoint(("only", "each")):
+        return f"{min(EVERY & said)!r} in its goal asks for each row, and it does not take each"
+    if (TIMELY & said or periods) and not clock:
+        return "its goal asks for a time that no call is bound to"
+    return ""
+
+
+def _without_clauses(pipeline: Pipeline) -> str:
+    """Return the words of a goal without clauses such as `that are in review` that went into a call."""
+    goal = key_of(pipeline.purpose)
+    for slot in pipeline.slots:
+        if slot.said and not slot.ways:
+            said = re.escape(slot.said.casefold())
+            goal = re.sub(rf"\b(?:that|which|who) (?:are|is) {said}(?!\w)", " ", goal)
+    return goal
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two goals mean as many, with values of the same kinds in the same order.
+
+    Operations may have other names: the tools that were called say what they are.
+    """
+    kinds = [[span.kind for span in masked(goal).spans] for goal in (one, other)]
+    deciding = [[word for word in deciding_words(goal) if word not in OPERATIONS] for goal in (one, other)]
+    return kinds[0] == kinds[1] and deciding[0] == deciding[1]
+
+
+def _same_tools(one: Pipeline, other: Pipeline) -> bool:
+    return [(node.tool, set(node.arguments)) for node in one.calls] == [
+        (node.tool, set(node.arguments)) for node in other.calls
+    ]
+
+
+def _narrowed(pipeline: Pipeline, other: Pipeline, old: Success) -> Pipeline | None:
+    """Return a pipeline with the ways of its slots that lead to the values of the other's too."""
+    spans = [span.text for span in masked(old.goal).spans]
+    slots = {slot.name: slot for slot in pipeline.slots}
+    theirs = {slot.name: slot for slot in other.slots}
+    for node, like in zip(pipeline.calls, other.calls, strict=True):
+        for name, binding in node.arguments.items():
+            match binding, like.arguments[name]:
+                case FromGoal(slot=slot), FromGoal(slot=their_slot):
+                    kept = _kept(slots[slot], theirs[their_slot], spans, old)
+                    if kept is None:
+                        return None
+                    slots[slot] = kept
+                case Constant(value=value), Constant(value=their_value) if value == their_value:
+                    pass
+                case FromResult(), FromResult():
+                    pass
+                case _:
+                    return None
+    return replace(pipeline, slots=list(slots.values()))
+
+
+def _kept(slot: Slot, other: Slot, spans: Sequence[str], old: Success) -> Slot | None:
+    if not slot.ways:
+        return slot if (slot.said, slot.example) == (other.said, other.example) else None
+    ways = tuple(
+        way
+        for way in slot.ways
+        if worked(way, [spans[place] for place in way.spans], slot.example, old.named) == other.example
+    )
+    return replace(slot, ways=ways) if ways else None
+
+
+def _variants(pipeline: Pipeline) -> Iterator[Pipeline]:
+    """Yield a pipeline with every choice of rows, the most careful first."""
+    sources = list(
+        dict.fromkeys(
+            binding.node
+            for node in pipeline.calls
+            for binding in node.arguments.values()
+            if isinstance(binding, FromResult)
+        )
+    )
+    if len(sources) > MOST_SOURCES:
+        return
+    for rows in product(ROWS, repeat=len(sources)):
+        chosen = dict(zip(sources, rows, strict=True))
+        yield replace(pipeline, nodes=[_with_rows(node, chosen) for node in pipeline.nodes])
+
+
+def _with_rows(node: Node, rows: Mapping[str, Row]) -> Node:
+    arguments: dict[str, Any] = {
+        name: replace(binding, row=rows[binding.node]) if isinstance(binding, FromResult) else binding
+        for name, binding in node.arguments.items()
+    }
+    return replace(node, arguments=arguments)
+
+
+def _does_again(
+    pipeline: Pipeline, made: Compiled, success: Success, tools: Schemas, limits: Mapping[str, int]
+) -> bool:
+    """Whether a pipeline makes the calls that a success needed."""
+    values = values_in(pipeline, success.goal, success.named)
+    if values is None:
+        return False
+    walk = Walk(pipeline=pipeline, values=values, parameters=tools, limits=limits)
+    return isinstance(walk.next(made.steps), Finished)

@@ -1,0 +1,134 @@
+"""Where an argument of a call came from: the goal, an earlier result, or nowhere that can be told.
+
+Beyond the paper, whose agent fills in every parameter (ICE, section 3.2). Knows nothing of the order in
+which calls are kept or pruned; `compile` asks it about one argument at a time.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from plait.experience.consolidation.wording import Said, Wording
+from plait.experience.pipelines.pipeline import Constant, FromResult, Row, Unknown
+from plait.experience.pipelines.results import WHOLE, first_of, in_order, last_of, spelled
+from plait.models.schema import properties_of, resolve
+
+MOST_EXAMPLE = 200
+"""Characters of a value whose origin is not known: it is shown, never used."""
+_IDENTIFIER = re.compile(r"(?i:(?:^|[\W_])(?:id|uuid|guid)$)|[a-z](?:Id|ID)$")
+_COUNT = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
+
+Origin: TypeAlias = Constant | Said | FromResult | Unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """The result of an earlier call."""
+
+    node: str
+    rows: Sequence[Mapping[str, str]]
+    whole: bool
+    """Whether these are all rows that there were."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Argument:
+    """One argument of a call."""
+
+    name: str
+    value: Any
+    schema: Mapping[str, Any]
+    """What the tool says of it."""
+    effect: bool
+    """Whether the call changes the world."""
+
+    @property
+    def may_be_constant(self) -> bool:
+        """An effect must never be done again to the very thing it was done to before."""
+        return not (self.effect and is_identifier(self.name))
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a parameter or field is named like one that says which thing is meant."""
+    return _IDENTIFIER.search(name) is not None
+
+
+def parameter(schema: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return what a tool's schema says of one parameter."""
+    return resolve(properties_of(schema).get(name, {}), schema)
+
+
+def offered(schema: Mapping[str, Any]) -> list[Any]:
+    """Return the values that a parameter's schema names itself."""
+    return [*schema.get("enum", ()), *(schema[key] for key in ("default", "const") if key in schema)]
+
+
+def origin(argument: Argument, wording: Wording, sources: Sequence[Source]) -> Origin:
+    """Return where an argument came from; what can be told from the goal is not looked for elsewhere."""
+    value = argument.value
+    if value is None or isinstance(value, bool):
+        return _constant(argument)
+    text = spelled(value) if isinstance(value, str | int | float) else ""
+    if said := wording.standing(text):
+        return said
+    if value in ("", [], {}) or ("default" in argument.schema and value == argument.schema["default"]):
+        return _constant(argument)
+    if said := wording.worked_out(text, surely=True):
+        return said
+    choice = value in offered(argument.schema)
+    result = _result(argument, text, wording, sources)
+    # One of a few words stands in many results by chance.
+    if result and (not choice or (result.field == argument.name and result.row == "only")):
+        return result
+    if choice:
+        return _constant(argument)
+    if is_identifier(argument.name):
+        return _unknown(value)
+    return wording.worked_out(text) or wording.from_today(text) or _unknown(value)
+
+
+def columns(rows: Sequence[Mapping[str, str]], name: str) -> list[str]:
+    """Return the fields of some rows, those first from which an argument of that name is likely filled."""
+    fields = dict.fromkeys(field for row in rows for field in row)
+    return sorted(fields, key=lambda field: (field != name, not is_identifier(field)))
+
+
+def _constant(argument: Argument) -> Origin:
+    return Constant(value=argument.value) if argument.may_be_constant else _unknown(argument.value)
+
+
+def _unknown(value: Any) -> Unknown:
+    if isinstance(value, int | float | None):
+        return Unknown(example=value)
+    return Unknown(example=spelled(value)[:MOST_EXAMPLE])
+
+
+def _result(argument: Argument, text: str, wording: Wording, sources: Sequence[Source]) -> FromResult | None:
+    """Return the field of the latest result that holds a value."""
+    for source in reversed(sources):
+        for field in columns(source.rows, argument.name):
+            holders = [row for row in source.rows if row.get(field) == text]
+            if holders and _is_likely(text, field, argument.name):
+                return FromResult(node=source.node, field=field, row=_row(source, holders, wording))
+    return None
+
+
+def _is_likely(text: str, field: str, name: str) -> bool:
+    """Whether a value stands in a field by more than chance: a short text or a count stands in many."""
+    if is_identifier(field) or field == name:
+        return bool(text)
+    return len(text) > 1 and (field == WHOLE or not _COUNT.fullmatch(text))
+
+
+def _row(source: Source, holders: Sequence[Mapping[str, str]], wording: Wording) -> Row:
+    """Return which row is meant by the words of the goal; not known where they do not say it."""
+    rows = source.rows
+    if not source.whole or len(holders) != 1:
+        return "undecided"
+    if len(rows) == 1:
+        return "only"
+    end = wording.end if in_order(rows) else None
+    if end == "first" and first_of(rows) is holders[0]:
+        return "first"
+    return "last" if end == "last" and last_of(rows) is holders[0] else "undecided"

@@ -1,0 +1,297 @@
+"""Pipelines as JSON, in the form of the paper's appendix A with keys of our own beside its keys.
+
+`arguments` and `effect` of a node, `condition` of an edge and `slots` are ours; a form without them is read
+all the same. What is read may come from anybody: it is bounded, and believed only as far as `soundness` says.
+Knows nothing of files or memories.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast, get_args
+
+from plait.errors import UserError
+from plait.experience.pipelines.pipeline import (
+    END,
+    START,
+    Binding,
+    Comparison,
+    Condition,
+    Constant,
+    Edge,
+    FromGoal,
+    FromResult,
+    Node,
+    Pipeline,
+    Row,
+    Slot,
+    Unknown,
+)
+from plait.experience.pipelines.soundness import (
+    MOST_ARGUMENTS,
+    MOST_COMMENT,
+    MOST_COMMENTS,
+    MOST_CONSTANT,
+    MOST_EDGES,
+    MOST_NODES,
+    MOST_SLOTS,
+    MOST_TEXT,
+    json_size,
+    shown,
+)
+from plait.experience.words.derive import KNOWN_WAY, MOST_WAYS, Way
+from plait.journal import JSON, JSONObject
+
+MOST_NAME = 200
+_TYPES = {START: "Start", END: "End"}
+_NODE_TYPES = ("Start", "End", "ToolServer")
+
+
+def as_json(pipeline: Pipeline) -> JSONObject:
+    """Return a pipeline as it is kept and shared."""
+    return {
+        "pipeline_name": pipeline.name,
+        "pipeline_purpose": pipeline.purpose,
+        "nodes": [_node_as_json(node) for node in pipeline.nodes],
+        "edges": [_edge_as_json(edge) for edge in pipeline.edges],
+        "slots": [_slot_as_json(slot) for slot in pipeline.slots],
+    }
+
+
+def from_json(value: object) -> Pipeline:
+    """Read what `as_json` gave, or a form as the paper has it; keys of no meaning here are passed over.
+
+    Comments are cut and cleaned of control characters: they are shown and never obeyed.
+
+    Raises:
+        UserError: it is no pipeline, or larger than one may be.
+    """
+    fields = _object(value, "the pipeline")
+    nodes = _list(fields.get("nodes"), "nodes", MOST_NODES)
+    # The paper always calls them so, but tells them by their type.
+    renamed = {
+        _text(node, "node_name", "a node"): name
+        for node in (_object(item, "a node") for item in nodes)
+        for name, node_type in _TYPES.items()
+        if node.get("node_type") == node_type
+    }
+    return Pipeline(
+        name=_text(fields, "pipeline_name", "the pipeline"),
+        purpose=_text(fields, "pipeline_purpose", "the pipeline", MOST_TEXT),
+        nodes=[_node(item) for item in nodes],
+        edges=[_edge(item, renamed) for item in _list(fields.get("edges"), "edges", MOST_EDGES)],
+        slots=[_slot(item) for item in _list(fields.get("slots", []), "slots", MOST_SLOTS)],
+    )
+
+
+def plain_line(text: str, most: int = MOST_COMMENT) -> str:
+    """Return a text as one line without control characters, cut where it is too long.
+
+    What is not printable goes, so that nothing can move a terminal's cursor or turn the text's direction.
+    """
+    kept = "".join(character if character.isprintable() else " " for character in text[: 4 * most])
+    line = " ".join(kept.split())
+    return line if len(line) <= most else line[: most - 3] + "..."
+
+
+def _node_as_json(node: Node) -> JSONObject:
+    node_type = "ToolServer" if node.tool else _TYPES.get(node.name, "ToolServer")
+    return {
+        "node_name": node.name,
+        "tool_name": node.tool or _TYPES.get(node.name, ""),
+        "node_type": node_type,
+        "arguments": {name: _binding_as_json(binding) for name, binding in node.arguments.items()},
+        "effect": node.effect,
+        **({"answer": node.answer} if node.answer else {}),
+    }
+
+
+def _slot_as_json(slot: Slot) -> JSONObject:
+    ways = [{"how": way.how, "spans": list(way.spans)} for way in slot.ways]
+    return {"name": slot.name, "example": slot.example, "said": slot.said, "ways": ways}
+
+
+def _binding_as_json(binding: Binding) -> JSONObject:
+    match binding:
+        case Constant(value=value):
+            return {"constant": value}
+        case FromGoal(slot=slot):
+            return {"slot": slot}
+        case FromResult(node=node, field=field, row=row):
+            return {"result": node, "field": field, "row": row}
+        case Unknown(example=example):
+            return {"unknown": example}
+
+
+def _edge_as_json(edge: Edge) -> JSONObject:
+    condition = edge.condition
+    return {
+        "edge_name": edge.name,
+        "edge_type": "data",
+        "from_node": edge.from_node,
+        "to_node": edge.to_node,
+        "comments": list(edge.comments),
+        "condition": condition
+        and {
+            "node": condition.node,
+            "field": condition.field,
+            "comparison": condition.comparison,
+            "value": condition.value,
+        },
+    }
+
+
+def _node(value: object) -> Node:
+    fields = _object(value, "a node")
+    name = _text(fields, "node_name", "a node")
+    where = f"node {shown(name)}"
+    node_type = fields.get("node_type")
+    if node_type not in _NODE_TYPES:
+        raise UserError(
+            f"{where}: node_type is {shown(node_type)}; it must be one of {', '.join(_NODE_TYPES)}"
+        )
+    if node_type != "ToolServer":
+        return Node(name=START if node_type == "Start" else END)
+    effect = fields.get("effect", False)
+    if not isinstance(effect, bool):
+        raise UserError(f"{where}: effect is {shown(effect)}; it must be true or false")
+    arguments = _object(fields.get("arguments", {}), f"arguments of {where}")
+    if len(arguments) > MOST_ARGUMENTS:
+        raise UserError(f"{where} has {len(arguments)} arguments; at most {MOST_ARGUMENTS} are read")
+    return Node(
+        name=name,
+        tool=_text(fields, "tool_name", where),
+        arguments={
+            _text({"name": argument}, "name", f"an argument of {where}"): _binding(
+                binding, f"{where}: {shown(argument)}"
+            )
+            for argument, binding in arguments.items()
+        },
+        effect=effect,
+        answer=_text(fields, "answer", where) if "answer" in fields else "",
+    )
+
+
+def _binding(value: object, where: str) -> Binding:
+    """Read where an argument comes from."""
+    fields = _object(value, where)
+    match [key for key in ("constant", "slot", "result", "unknown") if key in fields]:
+        case ["constant"]:
+            return Constant(value=_json(fields["constant"], where))
+        case ["slot"]:
+            return FromGoal(slot=_text(fields, "slot", where))
+        case ["result"]:
+            return FromResult(
+                node=_text(fields, "result", where),
+                field=_text(fields, "field", where, empty=True),
+                row=cast("Row", _choice(fields.get("row", "only"), get_args(Row), f"{where}: row")),
+            )
+        case ["unknown"]:
+            return Unknown(example=_json(fields["unknown"], where))
+        case _:
+            raise UserError(f"{where} must have one of the keys constant, slot, result and unknown")
+
+
+def _edge(value: object, renamed: Mapping[str, str]) -> Edge:
+    fields = _object(value, "an edge")
+    before, after = (_text(fields, key, "an edge") for key in ("from_node", "to_node"))
+    where = f"edge {shown(f'{before}_{after}')}"
+    comments = _list(fields.get("comments", []), f"comments of {where}", MOST_COMMENTS)
+    if not all(isinstance(comment, str) for comment in comments):
+        raise UserError(f"comments of {where} must be texts")
+    condition = fields.get("condition")
+    return Edge(
+        from_node=renamed.get(before, before),
+        to_node=renamed.get(after, after),
+        comments=tuple(plain_line(cast("str", comment)) for comment in comments),
+        condition=None if condition is None else _condition(condition, f"the condition of {where}"),
+    )
+
+
+def _condition(value: object, where: str) -> Condition:
+    fields = _object(value, where)
+    return Condition(
+        node=_text(fields, "node", where),
+        field=_text(fields, "field", where, empty=True),
+        comparison=cast(
+            "Comparison",
+            _choice(fields.get("comparison"), get_args(Comparison), f"{where}: comparison"),
+        ),
+        value=_json(fields.get("value"), where),
+    )
+
+
+def _slot(value: object) -> Slot:
+    fields = _object(value, "a slot")
+    name = _text(fields, "name", "a slot")
+    where = f"slot {shown(name)}"
+    return Slot(
+        name=name,
+        example=_text(fields, "example", where, MOST_CONSTANT),
+        said=_text(fields, "said", where, MOST_CONSTANT, empty=True),
+        ways=tuple(_way(item, where) for item in _list(fields.get("ways", []), where, MOST_WAYS)),
+    )
+
+
+def _way(value: object, where: str) -> Way:
+    fields = _object(value, f"a way of {where}")
+    spans = _list(fields.get("spans"), f"spans of a way of {where}", MOST_SLOTS)
+    if not all(type(span) is int and span >= 0 for span in spans):
+        raise UserError(f"spans of a way of {where} must be numbers from 0")
+    how = _text(fields, "how", f"a way of {where}")
+    if not KNOWN_WAY.fullmatch(how):
+        raise UserError(f"{where}: how is {shown(how)}, which is no way that is known")
+    return Way(how=how, spans=tuple(cast("Sequence[int]", spans)))
+
+
+def _object(value: object, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise UserError(f"{where} must be an object, not {_kind(value)}")
+    if not all(isinstance(key, str) for key in cast("Mapping[object, Any]", value)):
+        raise UserError(f"{where} must have texts as its keys")
+    return cast("Mapping[str, Any]", value)
+
+
+def _list(value: object, where: str, most: int) -> Sequence[object]:
+    if not isinstance(value, list | tuple):
+        raise UserError(f"{where} must be a list, not {_kind(value)}")
+    items = cast("Sequence[object]", value)
+    if len(items) > most:
+        raise UserError(f"{where}: there are {len(items)}; at most {most} are read")
+    return items
+
+
+def _text(
+    fields: Mapping[str, Any], key: str, where: str, most: int = MOST_NAME, *, empty: bool = False
+) -> str:
+    """Return a text that a database can hold."""
+    value = fields.get(key)
+    if not isinstance(value, str):
+        raise UserError(f"{where}: {key} must be a text, not {_kind(value)}")
+    if not value and not empty:
+        raise UserError(f"{where}: {key} is empty")
+    if len(value) > most:
+        raise UserError(f"{where}: {key} has {len(value)} characters; at most {most} are read")
+    if json_size(value) is None:
+        raise UserError(f"{where}: {key} holds characters that no database takes: {shown(value)}")
+    return value
+
+
+def _json(value: Any, where: str) -> JSON:
+    size = json_size(value)
+    if size is None:
+        raise UserError(f"{where} is no JSON value")
+    if size > MOST_CONSTANT:
+        raise UserError(f"{where} has {size} characters of JSON; at most {MOST_CONSTANT} are read")
+    return cast("JSON", value)
+
+
+def _choice(value: object, options: Sequence[str], where: str) -> str:
+    if value not in options:
+        raise UserError(f"{where} is {shown(value)}; it must be one of {', '.join(options)}")
+    return cast("str", value)
+
+
+def _kind(value: object) -> str:
+    """Say what stands where something else should; of what may be large, only its type."""
+    if value is None:
+        return "nothing"
+    return f"the text {shown(value)}" if isinstance(value, str) else f"a value of type {type(value).__name__}"

@@ -1,0 +1,1 @@
+"""What of experience may leave, and what may come in."""

@@ -1,0 +1,1 @@
+"""The words of goals: what of them are values, names and operations, and when two goals are the same."""
