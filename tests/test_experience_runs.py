@@ -68,25 +68,39 @@ def of(log: RunLog, result: Result, kind: type) -> list[Any]:
     return [record.event for record in log.records(result.run_id) if isinstance(record.event, kind)]
 
 
-async def test_the_same_task_again_asks_a_model_for_the_answer_only(log: RunLog):
+async def test_the_same_task_again_asks_no_model(log: RunLog):
     first = await run(log, TASK, first_run("00000256"))
     assert first.status == "succeeded"
     assert first.usage.model_calls == 5
     assert first.experience["stored"] == {"workflows": 1, "pipelines": 1, "lessons": 0}
-    again = await run(log, TASK, [ANSWER])
+    again = await run(log, TASK, [])
     assert again.status == "succeeded"
-    assert again.usage.model_calls == 1
+    assert again.usage.model_calls == 0
     assert calls(log, again) == calls(log, first)
     assert [item.executor for item in again.plan] == ["pipeline"]
     assert again.experience["pipelines_executed"] == 1
     assert again.experience["reutilization_rate"] == 1.0
+    # What was done, and to what: an identifier says nothing to a user.
+    assert again.answer == (
+        'calendar.delete_event(event_id="00000256"): Event deleted successfully. (event_name project progress'
+        " update, participant_email santiago.martinez@atlas.com, event_start 2023-12-13 09:00:00, duration 60)"
+    )
     [ended] = of(log, again, PipelineEnded)
     assert (ended.calls, ended.left) == (2, "")
 
 
+async def test_an_answer_of_a_given_form_is_written_by_a_model(log: RunLog):
+    await run(log, TASK, first_run("00000256"))
+    schema = {"type": "object", "properties": {"done": {"type": "boolean"}}, "required": ["done"]}
+    reply = '{"output": {"done": true}, "critique": "As asked.", "score": 10}'
+    typed = await run(log, OTHER_DAY, [reply], OFFICE.changed({"returns": schema}))
+    assert (typed.status, typed.usage.model_calls) == ("succeeded", 1)
+    assert typed.answer == {"done": True}
+
+
 async def test_another_day_of_the_same_kind_is_done_with_its_own_values(log: RunLog):
     await run(log, TASK, first_run("00000256"))
-    other = await run(log, OTHER_DAY, [ANSWER])
+    other = await run(log, OTHER_DAY, [])
     assert other.status == "succeeded"
     search_call, delete_call = calls(log, other)
     assert search_call == "calendar.search_events(2023-12-14 00:00:00)"
@@ -149,8 +163,8 @@ async def test_what_a_failed_run_did_well_is_used_only_after_a_success(log: RunL
     again = await run(log, TASK, first_run("00000256"))
     assert of(log, again, PipelineRecalled) == []
     assert [record.status for record in await store.find(kind="pipeline")] == ["active"]
-    used = await run(log, OTHER_DAY, [ANSWER])
-    assert used.usage.model_calls == 1
+    used = await run(log, OTHER_DAY, [])
+    assert used.usage.model_calls == 0
 
 
 async def test_a_failed_run_takes_nothing_from_what_a_success_taught(log: RunLog):
@@ -207,7 +221,7 @@ async def test_without_experience_of_planning_pipelines_are_walked(log: RunLog):
     off = OFFICE.changed({"without": ("planning-experience",)})
     first = await run(log, TASK, first_run("00000256"), off)
     assert first.experience["stored"]["workflows"] == 1
-    other = await run(log, OTHER_DAY, [ANSWER], off)
+    other = await run(log, OTHER_DAY, [], off)
     assert other.experience["pipelines_executed"] == 1
 
 
@@ -297,7 +311,7 @@ async def test_a_run_that_found_nothing_to_delete_does_not_teach_to_delete_nothi
 
 async def test_uses_are_counted_and_a_second_failure_suspends(log: RunLog):
     await run(log, TASK, first_run("00000256"))
-    await run(log, OTHER_DAY, [ANSWER])
+    await run(log, OTHER_DAY, [])
     store = ExperienceStore(log)
     [record] = await store.find(kind="pipeline")
     assert (record.uses, record.successes, record.failures) == (1, 1, 0)
@@ -323,7 +337,7 @@ async def test_an_effect_of_a_pipeline_needs_the_same_leave(log: RunLog):
 
 async def test_a_run_by_pipeline_is_replayed_from_its_records_alone(log: RunLog):
     await run(log, TASK, first_run("00000256"))
-    result = await run(log, OTHER_DAY, [ANSWER])
+    result = await run(log, OTHER_DAY, [])
     again = await replay(result.run_id, log.records(result.run_id))
     assert canonical(again) == canonical(result_json(result))
 
@@ -350,7 +364,7 @@ async def test_a_run_by_pipeline_that_was_cut_short_goes_on_where_it_was(log: Ru
     # What it recalled is on record: that the memory forgot it meanwhile changes nothing.
     store = ExperienceStore(log)
     await store.remove([record.id for record in await store.find()])
-    async with ScriptedModel([ANSWER]) as model:
+    async with ScriptedModel([]) as model:
         result = await resume("cut", Hands(model=model, log=log, embedder=HashEmbedder()))
     assert result.status == "succeeded"
     assert len(_effects(log, "cut")) == 1
@@ -373,7 +387,7 @@ async def test_a_pipeline_with_a_text_of_a_tool_is_not_used_before_it_is_approve
     refused = await run(log, TASK, first_run("00000256"))
     assert of(log, refused, PipelineRecalled) == []
     await store.change(record.id, status="active")
-    used = await run(log, TASK, [ANSWER])
+    used = await run(log, TASK, [])
     assert len(of(log, used, PipelineRecalled)) == 1
 
 
@@ -398,8 +412,8 @@ async def test_what_a_run_taught_or_used_that_the_user_calls_wrong_is_not_used(l
     again = await run(log, TASK, first_run("00000256"))
     assert of(log, again, PipelineRecalled) == []
     # It is learned again from a run that nobody calls wrong.
-    used = await run(log, OTHER_DAY, [ANSWER])
-    assert used.usage.model_calls == 1
+    used = await run(log, OTHER_DAY, [])
+    assert used.usage.model_calls == 0
     await unlearn(store, "default", log.records(used.run_id))
     assert {record.status for record in await store.find(kind="pipeline")} == {"suspended"}
 
@@ -418,7 +432,9 @@ async def test_a_memory_that_fails_costs_no_result(log: RunLog, monkeypatch: pyt
 
 async def test_a_use_is_counted_once_however_often_its_run_is_taken_up(log: RunLog):
     await run(log, TASK, first_run("00000256"))
-    failed = await run(log, OTHER_DAY, [WEAK], ONCE)
+    denied = ONCE.changed({"yes": False, "deny": ("calendar.delete_event",)})
+    given_up = f'{THOUGHT}done(result="not allowed"){REMARKS}'
+    failed = await run(log, OTHER_DAY, [given_up, WEAK], denied)
     assert failed.status == "failed"
     async with ScriptedModel([]) as model:
         await resume(failed.run_id, Hands(model=model, log=log))

@@ -41,6 +41,12 @@ class Trail(Protocol):
         """Say what comes after `steps`, which are all of this way; the same steps give the same answer."""
         ...
 
+    def told(self, steps: Sequence[Step]) -> str:
+        """Say what came of it, where all effects were answered as they should be; empty where somebody must
+        look.
+        """
+        ...
+
     def ended(self, journal: Journal, steps: Sequence[Step], left: str) -> None:
         """Tell how it ended; `left` says why it led no further, or is empty."""
         ...

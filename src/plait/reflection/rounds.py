@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from plait.agents.gate import Judged
 from plait.errors import ReplyError
-from plait.events import LoopBroken, RoundFinished, RoundStarted
+from plait.events import LoopBroken, Noted, RoundFinished, RoundStarted
 from plait.journal import JSON, Journal, JSONObject
 from plait.reflection.act import act
 from plait.reflection.answer_agent import write_answer
@@ -22,6 +22,8 @@ from plait.reflection.planner import make_plan, whole_task
 from plait.reflection.trajectory import Effects, Trajectory
 from plait.reflection.wording import trajectory_text
 from plait.verdict import Check
+
+SERVED = "all effects were answered as when this was learned, so no model is asked for an answer"
 
 
 @dataclass(kw_only=True)
@@ -102,6 +104,9 @@ async def _answer(journal: Journal, crew: Crew, progress: Progress, number: int)
     assert trajectory is not None
 
     async def place(branch: Journal, _: None) -> tuple[Any, float | None, bool, str]:
+        if told := _told(crew, trajectory):
+            branch.emit(Noted(text=SERVED))
+            return told, None, True, ""
         passed = await write_answer(branch, crew, trajectory)
         judged = passed.judged
         good = not passed.forced and (
@@ -124,6 +129,12 @@ async def _answer(journal: Journal, crew: Crew, progress: Progress, number: int)
         return None
     done = trajectory_text(trajectory, remarks=True)
     return f"{done}\n\nAnswer: {answer}\nCritique: {critique} (score {score})"
+
+
+def _told(crew: Crew, trajectory: Trajectory) -> str:
+    """Return what came of a task that was done in a known way; empty where an agent must say it."""
+    whole = len(trajectory.runs) == 1 and crew.returns is None and not trajectory.failed
+    return next(iter(trajectory.runs.values())).told if whole else ""
 
 
 async def _checked(journal: Journal, check: Check, answer: Any) -> tuple[bool, str]:

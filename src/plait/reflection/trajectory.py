@@ -71,6 +71,8 @@ class SubtaskRun:
     """Whether its agent said once that it was done, and was not believed."""
     warnings: Sequence[str] = ()
     """What went wrong before with goals like this."""
+    told: str = ""
+    """What came of a known way that was gone to its end, where its own checks say so."""
 
 
 @dataclass(kw_only=True)

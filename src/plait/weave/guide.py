@@ -3,18 +3,23 @@
 Where reflection (MIRROR) and experience (ICE) are joined. Knows nothing of how memories are kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from plait.events import PipelineEnded, PipelineRecalled
 from plait.experience.consolidation.caution import loses_choice
+from plait.experience.consolidation.origins import is_identifier
 from plait.experience.exploitation.recall import Recalled, Recollection
 from plait.experience.exploitation.references import MOST_GOAL, Found, References
 from plait.experience.investigation.tree import Step as WalkedStep
+from plait.experience.pipelines.results import rows_of
 from plait.experience.pipelines.walk import Finished, NextCall, Walk
 from plait.journal import Journal
 from plait.reflection.guide import Advice, Arrived, Call, Forward, Lost
 from plait.reflection.trajectory import Step
+
+MOST_ROW = 300
+"""Characters of the row that an effect was on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +87,31 @@ class PipelineTrail:
             return Call(tool=move.tool, arguments=move.arguments)
         return Arrived() if isinstance(move, Finished) else Lost(reason=move.reason)
 
+    def told(self, steps: Sequence[Step]) -> str:
+        """Say what was done, or that there was nothing to do.
+
+        Empty where the pipeline only reads, or where it is not known how its effects are answered: the walk
+        has compared the answers of those that it knows.
+        """
+        effects = [node for node in self.walk.pipeline.calls if node.effect]
+        if not effects or not all(node.answer for node in effects):
+            return ""
+        done = [f"{step.call}: {step.observation}{_about(step, steps)}" for step in steps if step.effect]
+        return "\n".join(done) or f"There was nothing to do: {steps[-1].call} found nothing."
+
     def ended(self, journal: Journal, steps: Sequence[Step], left: str) -> None:
         """Tell how the pipeline served."""
         journal.emit(PipelineEnded(experience=self.recalled.id, calls=len(steps), left=left))
+
+
+def _about(effect: Step, steps: Sequence[Step]) -> str:
+    """Return the row that an effect was on, in brackets: an identifier alone says nothing to a user."""
+    ids = {str(value) for name, value in effect.arguments.items() if is_identifier(name)}
+    rows = (row for step in steps if not step.effect for row in rows_of(step.observation))
+    nothing: Mapping[str, str] = {}
+    row = next((row for row in rows if not ids.isdisjoint(row.values())), nothing)
+    text = ", ".join(f"{name} {value}" for name, value in row.items() if value and value not in ids)
+    return f" ({text[:MOST_ROW]})" if text else ""
 
 
 def _walked(step: Step) -> WalkedStep:
