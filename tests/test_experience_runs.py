@@ -82,8 +82,9 @@ async def test_the_same_task_again_asks_no_model(log: RunLog):
     assert again.experience["reutilization_rate"] == 1.0
     # What was done, and to what: an identifier says nothing to a user.
     assert again.answer == (
-        'calendar.delete_event(event_id="00000256"): Event deleted successfully. (event_name project progress'
-        " update, participant_email santiago.martinez@atlas.com, event_start 2023-12-13 09:00:00, duration 60)"
+        'calendar.delete_event(event_id="00000256"): Event deleted successfully. (event_name project'
+        " progress update, participant_email santiago.martinez@atlas.com,"
+        " event_start 2023-12-13 09:00:00, duration 60)"
     )
     [ended] = of(log, again, PipelineEnded)
     assert (ended.calls, ended.left) == (2, "")
