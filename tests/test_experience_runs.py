@@ -93,7 +93,7 @@ async def test_the_same_task_again_asks_no_model(log: RunLog):
 async def test_an_answer_of_a_given_form_is_written_by_a_model(log: RunLog):
     await run(log, TASK, first_run("00000256"))
     schema = {"type": "object", "properties": {"done": {"type": "boolean"}}, "required": ["done"]}
-    reply = '{"output": {"done": true}, "critique": "As asked.", "score": 10}'
+    reply = '{"output": {"answer": {"done": true}}, "critique": "As asked.", "score": 10}'
     typed = await run(log, OTHER_DAY, [reply], OFFICE.changed({"returns": schema}))
     assert (typed.status, typed.usage.model_calls) == ("succeeded", 1)
     assert typed.answer == {"done": True}

@@ -138,7 +138,7 @@ def test_what_a_friend_learned_is_done_with_ones_own_values_once_it_is_approved(
     waiting = solved(VICTIM, planned())
     assert waiting.of(PipelineRecalled) == []
     assert run(["memory", "approve", "--source", "friend.jsonl", "--yes"]) == 0
-    used = solved(VICTIM, [ANSWER])
+    used = solved(VICTIM, [])
     assert used.result.status == "succeeded"
     assert used.calls == ["calendar.search_events", "calendar.delete_event"]
     [recalled] = used.of(PipelineRecalled)
@@ -257,7 +257,7 @@ def test_instructions_in_comments_and_names_reach_no_prompt(tmp_path: Path, hone
             edge["comments"] = [INJECTION] * 3
 
     assert brought_in(tmp_path, tampered(honest, inject)) == 0
-    met = solved(VICTIM, [ANSWER])
+    met = solved(VICTIM, [])
     assert len(met.of(PipelineRecalled)) == 1
     assert met.calls == ["calendar.search_events", "calendar.delete_event"]
     assert INJECTION[:40] not in met.prompts
@@ -295,7 +295,10 @@ def test_a_lesson_from_elsewhere_warns_nobody_before_it_is_approved(tmp_path: Pa
 
 def test_values_of_the_goal_it_was_learned_from_reach_no_prompt(tmp_path: Path, honest: Line) -> None:
     assert brought_in(tmp_path, honest) == 0
-    assert "March 14" not in solved(VICTIM, [ANSWER]).prompts
+    # Where the pipeline leads no further an agent sees what was done.
+    met = solved(VICTIM, [DONE, ANSWER], OFFICE.changed({"deny": ("calendar.delete_event",)}))
+    assert "December 14" in met.prompts
+    assert "March 14" not in met.prompts
 
 
 def plant(content: Line) -> None:
@@ -351,7 +354,7 @@ def test_a_run_of_ones_own_takes_the_place_of_a_planted_success(tmp_path: Path, 
     [record] = held()
     assert (record.source, record.status) == ("own", "active")
     assert "board meeting" not in json.dumps(record.content)
-    assert solved(VICTIM, [ANSWER]).result.status == "succeeded"
+    assert solved(VICTIM, []).result.status == "succeeded"
 
 
 def digest(name: str) -> str:
