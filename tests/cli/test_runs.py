@@ -41,7 +41,8 @@ def test_runs_are_listed_newest_first(capsys: pytest.CaptureFixture[str]) -> Non
     assert run(["runs"]) == 0
     head, first, second = capsys.readouterr().out.splitlines()
     assert head.split() == ["run", "age", "status", "domain", "time", "calls", "task"]
-    assert first.split()[:6] == ["bbb222", "just", "now", "succeeded", "tools", "0.0"]
+    assert first.split()[:5] == ["bbb222", "just", "now", "succeeded", "tools"]
+    assert float(first.split()[5]) < 60
     assert second.split()[:4] == ["aaa111", "just", "now", "interrupted"]
     assert first.split()[7] == "11"
     assert first.endswith("tell her that I am ill today.")

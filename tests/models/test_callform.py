@@ -6,15 +6,9 @@ import pytest
 from tests.support.gbnf import accepts
 
 from plait.errors import ReplyError
-from plait.models.callform import (
-    CallSpec,
-    call_grammar,
-    check_arguments,
-    format_call,
-    identifiers,
-    parse_call,
-    signature,
-)
+from plait.models.callform import check_arguments, format_call, parse_call
+from plait.models.callgrammar import call_grammar
+from plait.models.callspec import CallSpec, identifiers, signature
 
 SEARCH = CallSpec(
     name="calendar.search_events",
@@ -363,3 +357,14 @@ def test_an_identifier_is_short_unless_its_schema_says_otherwise() -> None:
     assert accepts(grammar({"type": "string"}), call.format("0" * 64))
     assert not accepts(grammar({"type": "string"}), call.format("0" * 65))
     assert accepts(grammar({"type": "string", "maxLength": 80}), call.format("0" * 80))
+
+
+def test_tools_that_differ_only_in_their_schema_are_told_apart():
+    one, other = (
+        CallSpec(name="pick", description="", parameters={"type": "object", "properties": {name: {}}})
+        for name in ("colour", "size")
+    )
+    assert signature(one) != signature(other)
+    assert call_grammar([one], critique=False, score=False) != call_grammar(
+        [other], critique=False, score=False
+    )

@@ -98,7 +98,8 @@ def test_a_terminal_is_escaped() -> None:
 def test_a_grammar_is_the_same_in_every_process() -> None:
     """A resumed run compares it with the recorded one; Python hashes text anew in each process."""
     program = (
-        "from plait.models.callform import CallSpec, call_grammar;"
+        "from plait.models.callgrammar import call_grammar;"
+        "from plait.models.callspec import CallSpec;"
         "names = {'type': 'string', 'enum': ['aa', 'bb', 'cc', 'dd', 'ee', 'ff']};"
         "schema = {'type': 'object', 'properties': {'name': names}};"
         "spec = CallSpec(name='pick', description='', parameters=schema);"

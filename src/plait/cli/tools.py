@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from plait.models.callform import CallSpec, signature
+from plait.models.callspec import CallSpec, signature
 from plait.models.paths import data_folder
 from plait.tools.pins import Pins
 from plait.tools.sources import Toolset, open_tools

@@ -4,50 +4,26 @@
     # critique: fits the subtask, the day is right
     # score: 9
 
-Small models write this far better than JSON. Knows nothing of how a tool runs: it renders signatures
-for prompts, the grammar that holds a model to the offered calls, and reads replies back, also those of
-endpoints that take no grammar.
+Small models write this far better than JSON. Replies are read back, also those of endpoints that take
+no grammar.
 """
 
 import difflib
-import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from plait.errors import ReplyError
-from plait.models import gbnf
+from plait.models.callspec import CallSpec, identifiers, signature
 from plait.models.literals import find_close, format_literal, read_arguments
-from plait.models.schema import Schema, alternatives, coerce, first_problem, properties_of, resolve, types_of
+from plait.models.schema import coerce, first_problem, properties_of, resolve, types_of
 
-MAX_STRING = 400
-"""Characters of a string argument under the grammar, unless the caller says otherwise."""
-MAX_IDENTIFIER = 64
-"""Characters of an identifier, unless its schema says otherwise."""
-MAX_THOUGHT = 160
-"""Characters of a thought under the grammar."""
-MAX_CRITIQUE = 200
-"""Characters of a critique under the grammar."""
-
-_TYPE_NAMES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _CANDIDATE = re.compile(r"(?<![\w.-])(?P<name>[^\W\d][\w-]*(?:\.[^\W\d][\w-]*)*)[ \t]*\(")
-_IDENTIFIER = re.compile(r"(?:^|_)id$", re.IGNORECASE)
 _LINE_START = re.compile(r"(?:^|\n)[ \t]*(?:[-*>] |\d+\. )?`{0,3}(?:\w+ *= *)?(?:await )?$")
 _THOUGHT = re.compile(r"^[ \t#*]*thought[ \t*]*:[ \t*]*(.*)$", re.IGNORECASE | re.MULTILINE)
 _CRITIQUE = re.compile(r"^[ \t#*]*critique[ \t*]*:[ \t*]*(.*)$", re.IGNORECASE | re.MULTILINE)
 _SCORE = re.compile(r"^[ \t#*]*score[ \t*]*:[ \t*]*(\d+(?:\.\d+)?)\b", re.IGNORECASE | re.MULTILINE)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CallSpec:
-    """What a model may know of a tool."""
-
-    name: str
-    """Identifiers joined by dots."""
-    description: str
-    parameters: Mapping[str, Any]
-    """JSON schema of an object; its properties in the order the model sees them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,72 +45,6 @@ class ParsedReply:
     """Empty where the reply has none."""
     score: float | None = None
     """0-10, or None where the reply has none in that range."""
-
-
-def identifiers(names: Sequence[str]) -> dict[str, str]:
-    """Map Python identifiers, as the model writes them, to parameter names, in order and one to one."""
-    known: dict[str, str] = {}
-    for name in names:
-        identifier = unique = _identifier(name)
-        while unique in known:
-            unique += "_"
-        known[unique or identifier] = name
-    return known
-
-
-def signature(spec: CallSpec, *, details: bool = False) -> str:
-    """Render a tool as one line for a prompt: `name(a: str, b: int = 5)  # description`.
-
-    With `details`, the descriptions of its parameters follow, one line each.
-    """
-    required = cast("Sequence[str]", spec.parameters.get("required", ()))
-    parameters: list[str] = []
-    notes: list[str] = []
-    for identifier, name in identifiers(list(properties_of(spec.parameters))).items():
-        schema = properties_of(spec.parameters)[name]
-        default = (
-            ""
-            if name in required
-            else f" = {format_literal(resolve(schema, spec.parameters).get('default'))}"
-        )
-        parameters.append(f"{identifier}: {type_name(schema, spec.parameters)}{default}")
-        note = _one_line(str(resolve(schema, spec.parameters).get("description", "")))
-        notes.extend([f"    # {identifier}: {note}"] if note else [])
-    line = f"{spec.name}({', '.join(parameters)})"
-    description = _one_line(spec.description)
-    lines = [f"{line}  # {description}" if description else line, *(notes if details else [])]
-    return "\n".join(lines)
-
-
-def type_name(schema: Any, root: Schema) -> str:
-    """Write a schema as a Python annotation: `list[str]`, `Literal["a", "b"]`, `int | None`."""
-    return _type_name(schema, root, depth=0)
-
-
-def call_grammar(
-    specs: Sequence[CallSpec],
-    *,
-    critique: bool,
-    score: bool,
-    thought: bool = False,
-    max_string: int = MAX_STRING,
-) -> str:
-    """Return the GBNF grammar of exactly one call of one of the tools.
-
-    Arguments are keywords in schema order, required ones always there, values of the schema's types.
-    With `thought` a comment line with the reason must lead; with `critique` and `score` the comment
-    lines must follow, in that order.
-    """
-    rules = gbnf.Rules(max_string=max_string)
-    calls = [_call_rule(rules, spec) for spec in specs]
-    root = rules.add("call", " | ".join(calls))
-    if thought:
-        root = f'"# thought: " {rules.add("thought", _line(MAX_THOUGHT))} "\\n" {root}'
-    if critique:
-        root += ' "\\n# critique: " ' + rules.add("critique", _line(MAX_CRITIQUE))
-    if score:
-        root += ' "\\n# score: " ' + rules.add("score", '"10" | [0-9]')
-    return rules.text(root)
 
 
 def format_call(name: str, arguments: Mapping[str, Any]) -> str:
@@ -187,59 +97,6 @@ def check_arguments(spec: CallSpec, arguments: Mapping[str, Any]) -> dict[str, A
     if problem:
         raise ReplyError(f"Wrong argument of {spec.name}: {problem}")
     return mended
-
-
-def _line(longest: int) -> str:
-    return f"[^\\x00-\\x1F\\x7F]{{1,{longest}}}"
-
-
-def _identifier(name: str) -> str:
-    identifier = re.sub(r"\W", "_", name) or "_"
-    if identifier[0].isdigit():
-        identifier = f"_{identifier}"
-    return f"{identifier}_" if keyword.iskeyword(identifier) else identifier
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _type_name(schema: Any, root: Schema, *, depth: int) -> str:
-    resolved = resolve(schema, root)
-    if depth > gbnf.MAX_DEPTH:
-        return "Any"
-    if "enum" in resolved or "const" in resolved:
-        members = resolved.get("enum", [resolved.get("const")])
-        return f"Literal[{', '.join(format_literal(member) for member in members)}]"
-    options = alternatives(resolved)
-    if options:
-        return " | ".join(dict.fromkeys(_type_name(option, root, depth=depth + 1) for option in options))
-    names = [_one_type(name, resolved, root, depth) for name in types_of(resolved)]
-    return " | ".join(names) or "Any"
-
-
-def _one_type(name: str, schema: Schema, root: Schema, depth: int) -> str:
-    if name == "array":
-        return f"list[{_type_name(schema.get('items'), root, depth=depth + 1)}]"
-    if name == "object":
-        entries = properties_of(schema).items()
-        shown = (f"{format_literal(key)}: {_type_name(item, root, depth=depth + 1)}" for key, item in entries)
-        return "{" + ", ".join(shown) + "}" if entries else "dict"
-    return _TYPE_NAMES.get(name, "Any")
-
-
-def _call_rule(rules: gbnf.Rules, spec: CallSpec) -> str:
-    required = cast("Sequence[str]", spec.parameters.get("required", ()))
-    items: list[tuple[str, bool]] = []
-    for identifier, name in identifiers(list(properties_of(spec.parameters))).items():
-        schema = properties_of(spec.parameters)[name]
-        if _IDENTIFIER.search(name) and schema.get("type") == "string":
-            # Small models run away in zeros.
-            schema = {"maxLength": MAX_IDENTIFIER, **schema}
-        expression = gbnf.value(rules, schema, spec.parameters)
-        items.append((f"{gbnf.quote(identifier + '=')} {expression}", name in required))
-    arguments = gbnf.sequence(rules, f"args-{spec.name}", items)
-    return rules.add(f"call-{spec.name}", f'{gbnf.quote(spec.name + "(")} {arguments} ")"')
 
 
 def _find_call(text: str, specs: Sequence[CallSpec]) -> tuple[CallSpec, int, int]:

@@ -19,7 +19,12 @@ MAX_DEPTH = 5
 MAX_KEY = 40
 """Characters of a free key."""
 
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_ESCAPES = str.maketrans(
+    {
+        **{chr(number): f"\\x{number:02X}" for number in range(ord(" "))},
+        **{"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"},
+    }
+)
 _CHARACTER = r'[^"\\\x00-\x1F\x7F] | "\\" ["\\nt]'
 _INTEGER = '"-"? ("0" | [1-9] [0-9]{0,15})'
 _NATURAL = '"0" | [1-9] [0-9]{0,15}'
@@ -28,9 +33,7 @@ _NUMBER = '"-"? ("0" | [1-9] [0-9]{0,15}) ("." [0-9]{1,12})?'
 
 def quote(text: str) -> str:
     """Write text as a GBNF terminal."""
-    pieces = (_ESCAPES.get(character, character) for character in text)
-    escaped = "".join(piece if piece >= " " else f"\\x{ord(piece):02X}" for piece in pieces)
-    return f'"{escaped}"'
+    return f'"{text.translate(_ESCAPES)}"'
 
 
 def rule_name(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from plait.agents.agent import Agent
 from plait.journal import JSON, Journal, JSONObject
-from plait.models.callform import CallSpec
+from plait.models.callspec import CallSpec
 from plait.models.embeddings import Embedder
 from plait.models.protocol import Message
 from plait.reflection.dates import dates_text, named_dates

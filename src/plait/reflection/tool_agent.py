@@ -10,7 +10,9 @@ from typing import Any
 from plait.agents.gate import Feedback, Judged, Passed, Role, next_attempt, through_gate
 from plait.errors import ReplyError
 from plait.journal import Journal
-from plait.models.callform import CallSpec, ParsedReply, call_grammar, format_call, parse_call
+from plait.models.callform import ParsedReply, format_call, parse_call
+from plait.models.callgrammar import call_grammar
+from plait.models.callspec import CallSpec
 from plait.models.protocol import Form, FunctionCalling, Grammar, Reply, Request
 from plait.reflection.checks import DONE_BEFORE, Known, call_problems
 from plait.reflection.crew import Crew

@@ -12,7 +12,7 @@ from pathlib import Path
 from plait.agents.gate import Feedback
 from plait.agents.prompting import fill, load
 from plait.errors import UserError
-from plait.models.callform import CallSpec, signature
+from plait.models.callspec import CallSpec, signature
 from plait.models.protocol import Message
 from plait.reflection.phrases import of_several
 from plait.reflection.plan import Plan, Subtask

@@ -8,6 +8,7 @@ import json
 import keyword
 import re
 from collections.abc import Callable, Container, Mapping
+from functools import lru_cache
 from typing import Any, cast
 
 from plait.errors import UserError
@@ -139,16 +140,12 @@ def argument_check(tool: Tool) -> ArgumentCheck:
     Raises:
         UserError: the tool's schema is not a JSON schema.
     """
-    from jsonschema import exceptions, validators
-
     schema = inline(tool.parameters)
-    kind = validators.validator_for(schema, default=validators.Draft202012Validator)
-    try:
-        kind.check_schema(schema)
-    except exceptions.SchemaError as exc:
-        problem = f"tool {tool.name!r} of {tool.source!r} has a broken schema: {_short(str(exc.message))}"
-        raise UserError(problem) from exc
-    validator = kind(schema)
+    validator, fault = _validator(json.dumps(schema, default=str))
+    if validator is None:
+        raise UserError(f"tool {tool.name!r} of {tool.source!r} has a broken schema: {fault}")
+    from jsonschema import exceptions
+
     best_match = cast("Any", exceptions).best_match
     known = list(cast("Mapping[str, Any]", schema.get("properties", {})))
     closed = "patternProperties" not in schema and not schema.get("additionalProperties", False)
@@ -165,6 +162,23 @@ def argument_check(tool: Tool) -> ArgumentCheck:
         return f"wrong arguments for {tool.name}: {where + ': ' if where else ''}{_short(error.message)}"
 
     return check
+
+
+@lru_cache(maxsize=512)
+def _validator(schema: str) -> tuple[Any, str]:
+    """Return what checks arguments by a schema, written as JSON, or None and what is wrong with the schema.
+
+    The schemas of 27 tools take a quarter of a second to check, so each is checked once in a process.
+    """
+    from jsonschema import exceptions, validators
+
+    read = json.loads(schema)
+    kind = validators.validator_for(read, default=validators.Draft202012Validator)
+    try:
+        kind.check_schema(read)
+    except exceptions.SchemaError as exc:
+        return None, _short(str(exc.message))
+    return kind(read), ""
 
 
 def _short(text: str) -> str:

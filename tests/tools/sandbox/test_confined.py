@@ -93,7 +93,7 @@ async def test_our_own_packages_are_not_there(confined: Runner):
 
 @pytest.mark.parametrize("code", ["while True: pass", "import time; time.sleep(60)", "input()\ninput()"])
 async def test_a_program_that_does_not_end_is_ended(confined: Runner, code: str):
-    ran = await run_python(confined, "print('begun')\n" + code, stdin="", limits=Limits(wall_seconds=0.5))
+    ran = await run_python(confined, "print('begun')\n" + code, stdin="", limits=Limits(wall_seconds=1.5))
     if code.startswith("input"):
         assert "EOFError" in ran.stderr
     else:

@@ -12,14 +12,9 @@ from plait.agents.gate import Feedback, GateSettings, Judged, Role, next_attempt
 from plait.agents.prompting import fill, load
 from plait.events import LoopBroken
 from plait.journal import Journal
-from plait.models.callform import (
-    Call,
-    CallSpec,
-    call_grammar,
-    format_call,
-    parse_call,
-    signature,
-)
+from plait.models.callform import Call, format_call, parse_call
+from plait.models.callgrammar import call_grammar
+from plait.models.callspec import CallSpec, signature
 from plait.models.protocol import Grammar, Message, Reply, Request
 from plait.reflection.dates import dates_text, named_dates
 from plait.reflection.tool_agent import DONE
