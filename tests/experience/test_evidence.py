@@ -128,10 +128,11 @@ def test_the_last_is_what_is_newest_wherever_it_stands() -> None:
 @pytest.mark.parametrize(
     ("goal", "why"),
     [
-        ("Cancel my meeting with {} that is longer than the others", "asks for a choice that no call shows"),
+        ("Cancel my meeting with {} that is longer than the others", "nothing shows what 'others"),
         ("Cancel my meeting with {} and the one with Mia", "'Mia' goes into no call"),
         ("Cancel my meetings of last week with {}", "its goal asks for a time"),
-        ("Cancel both meetings with {}", ""),
+        ("Cancel my other meeting with {}", "'other' in its goal asks for a choice that no call shows"),
+        ("Cancel both meetings with {}", "'both' in its goal asks for a choice that no call shows"),
         ("Cancel my meeting with {}", ""),
     ],
 )

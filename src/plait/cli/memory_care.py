@@ -18,6 +18,7 @@ from plait.errors import UserError
 from plait.events import LessonRecalled, PipelineRecalled, WorkflowRecalled
 from plait.experience.record import Experience
 from plait.experience.sharing.words import in_words
+from plait.outfit.confirming import learned_from
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog
 
@@ -156,4 +157,4 @@ def _of_run(records: Sequence[Experience], run: str, memory: str) -> list[str]:
         named = ", ".join(sorted(runs)[:MOST_NAMED])
         raise UserError(f"several runs begin with {run!r}: {named}; give more of the id")
     meant = run if run in runs else runs.pop()
-    return [record.id for record in records if record.run_id == meant]
+    return [record.id for record in records if record.run_id == meant or meant in learned_from(record)]

@@ -1,6 +1,6 @@
 """A pipeline that waits for a second success: the runs that it was learned from are looked at again.
 
-Knows nothing of what may be agreed on (`experience.evidence`), nor of how runs are kept.
+Knows nothing of what may be agreed on (`consolidation.evidence`), nor of how runs are kept.
 """
 
 import asyncio
@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from plait.errors import LogError, UserError
 from plait.events import Record
 from plait.experience.consolidation.caution import with_answers
 from plait.experience.consolidation.compile import Success
 from plait.experience.consolidation.evidence import agreed, doubt_left
+from plait.experience.exploitation.recall import TOOLS_KEY
 from plait.experience.investigation.investigate import TOOLS, investigate
 from plait.experience.investigation.tree import Goal
 from plait.experience.pipelines.soundness import problems_of
@@ -25,7 +27,7 @@ MOST_LOOKED_AT = 12
 """Earlier runs that are read again for one pipeline."""
 
 ReadRun = Callable[[str], Sequence[Record]]
-"""Returns the records of a run; none where it is gone."""
+"""Returns the records of a run; raises UserError where it is gone."""
 
 
 async def confirmed(
@@ -55,24 +57,30 @@ async def confirmed(
     looked_at = 0
     # Those with the same words first.
     for other in sorted(others, key=lambda record: record.key != waiting.key):
-        for run_id in _source(other).get("runs", ()):
+        if other.content.get(TOOLS_KEY) != waiting.content.get(TOOLS_KEY):
+            continue  # It was learned with other tools of these names.
+        for run_id, day in learned_from(other).items():
             if run_id == work.run_id or looked_at >= MOST_LOOKED_AT:
                 continue
             looked_at += 1
-            if (found := await _with(new, run_id, _source(other)["day"], work, read)) is not None:
+            if (found := await _with(new, run_id, day, work, read)) is not None:
                 agreed_on = pipeline_record(work, root, root.text, found, "active")
                 return _with_source(agreed_on, waiting, alike)
     return _with_source(waiting, waiting, alike)
 
 
-def _source(record: Experience) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", record.content.get(LEARNED_FROM) or {})
+def learned_from(record: Experience) -> Mapping[str, str]:
+    """Return the runs that a record was learned from by agreement, each with the day that it was then."""
+    return cast("Mapping[str, str]", record.content.get(LEARNED_FROM) or {})
 
 
 async def _with(new: Success, run_id: str, day: str, work: Work, read: ReadRun) -> Any:
     """Return what a run and an earlier one agree on and may run by itself, or None."""
-    root = investigate(await asyncio.to_thread(read, run_id))
-    if root is None or root.status != "succeeded":  # It was removed, or the user called it wrong.
+    try:
+        root = investigate(await asyncio.to_thread(read, run_id))
+    except (UserError, LogError):  # It is gone, or damaged: that is nothing to agree with.
+        return None
+    if root is None or root.status != "succeeded":  # The user called it wrong.
         return None
     old = _success(root, f"Today is {day}." if day else "")
     found = agreed(new, old, tools=work.parameters, limits=work.limits)
@@ -88,7 +96,8 @@ def _success(root: Goal, notes: str) -> Success:
 
 def _with_source(record: Experience, waiting: Experience, others: Sequence[Experience]) -> Experience:
     """Return a record that names its run and those of others, whose place it takes."""
-    source = dict(_source(waiting))
-    earlier = [run_id for other in others for run_id in _source(other).get("runs", ())]
-    source["runs"] = list(dict.fromkeys([*source["runs"], *earlier]))[:MOST_RUNS]
-    return replace(record, content={**record.content, LEARNED_FROM: source})
+    source = dict(learned_from(waiting))
+    for other in others:
+        source = {**learned_from(other), **source}
+    newest = list(source.items())[-MOST_RUNS:]
+    return replace(record, content={**record.content, LEARNED_FROM: dict(newest)})

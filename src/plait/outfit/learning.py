@@ -19,7 +19,7 @@ from plait.events import (
 )
 from plait.experience.record import Experience, Memory
 from plait.journal import JSON, Journal, JSONObject
-from plait.outfit.confirming import ReadRun, confirmed
+from plait.outfit.confirming import ReadRun, confirmed, learned_from
 from plait.outfit.teaching import LEARNED_FROM, Work, taught_by
 
 GOALS_OF_A_LESSON = 5
@@ -77,7 +77,9 @@ async def unlearn(memory: Memory, name: str, records: Sequence[Record]) -> int:
     run_ids = {record.run_id for record in records}
     used = {record.event.experience for record in records if isinstance(record.event, PipelineEnded)}
     wrong = [
-        record for record in await memory.find(memory=name) if record.run_id in run_ids or record.id in used
+        record
+        for record in await memory.find(memory=name)
+        if record.run_id in run_ids or record.id in used or not run_ids.isdisjoint(learned_from(record))
     ]
     for record in wrong:
         if record.status != "quarantined":  # It waits for more than a run that succeeds.

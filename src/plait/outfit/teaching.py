@@ -38,7 +38,7 @@ from plait.tools.tool import Tool
 GOOD = 0.75
 """Share of the best quality there can be from which a thing made is a reference for others."""
 LEARNED_FROM = "learned_from"
-"""Where a pipeline that needs two successes says which runs it was learned from, and on which day."""
+"""Where a pipeline that needs two successes says which runs it was learned from, each with its day."""
 MOST_PARTS = 8
 """Parts of a failed run whose pipelines are kept."""
 
@@ -148,7 +148,7 @@ def _whole(work: Work, root: Goal) -> Iterator[Experience]:
             return
         if found.doubt:
             day = dates_by(work.notes)("today")
-            source = {"runs": [work.run_id], "day": day.isoformat() if day else ""}
+            source = {work.run_id: day.isoformat() if day else ""}
             record = pipeline_record(work, root, root.text, found.pipeline, "provisional")
             yield replace(record, content={**record.content, LEARNED_FROM: source})
         else:

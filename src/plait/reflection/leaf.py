@@ -127,9 +127,10 @@ async def _follow(journal: Journal, round_: Round, leaf: Leaf, memory: ShortTerm
     if not left and run.steps:
         last = run.steps[-1]
         result = f"{last.call}: {last.observation}"[:MAX_RESULT]
-        run.told = trail.told(run.steps)
         number += 1
         await _claimed(journal, round_, run, memory, result, number)
+        if run.status == "succeeded":
+            run.told = trail.told(run.steps)
     return number
 
 

@@ -133,8 +133,11 @@ async def _answer(journal: Journal, crew: Crew, progress: Progress, number: int)
 
 def _told(crew: Crew, trajectory: Trajectory) -> str:
     """Return what came of a task that was done in a known way; empty where an agent must say it."""
-    whole = len(trajectory.runs) == 1 and crew.returns is None and not trajectory.failed
-    return next(iter(trajectory.runs.values())).told if whole else ""
+    if len(trajectory.runs) != 1 or crew.returns is not None or trajectory.failed:
+        return ""
+    (run,) = trajectory.runs.values()
+    # A plan of one line may have lost a part of the task.
+    return run.told if run.subtask.goal == " ".join(crew.task.split()) else ""
 
 
 async def _checked(journal: Journal, check: Check, answer: Any) -> tuple[bool, str]:

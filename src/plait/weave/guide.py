@@ -97,7 +97,10 @@ class PipelineTrail:
         if not effects or not all(node.answer for node in effects):
             return ""
         done = [f"{step.call}: {step.observation}{_about(step, steps)}" for step in steps if step.effect]
-        return "\n".join(done) or f"There was nothing to do: {steps[-1].call} found nothing."
+        vain = (step.call for step in steps if not rows_of(step.observation))
+        return "\n".join(done) or next(
+            (f"There was nothing to do: {call} found nothing." for call in vain), ""
+        )
 
     def ended(self, journal: Journal, steps: Sequence[Step], left: str) -> None:
         """Tell how the pipeline served."""

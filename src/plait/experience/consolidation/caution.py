@@ -5,6 +5,7 @@ a value that happened not to matter) would be settled anew, and wrongly, for ano
 is not kept. Knows nothing of memories.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,7 @@ from plait.experience.pipelines.pipeline import Constant, FromResult, Pipeline
 from plait.experience.pipelines.results import answer_shape, first_of, rows_of
 from plait.experience.pipelines.walk import Finished, Walk
 from plait.experience.words.goals import key_of, masked
-from plait.experience.words.vocabulary import words
+from plait.experience.words.vocabulary import FUNCTION, LEMMAS, OBJECTS, QUESTIONS, STATE, UNITS, words
 from plait.journal import JSON
 from plait.tools.arguments import canonical
 
@@ -25,6 +26,16 @@ FILTERS = words("""
     not other either or instead already still than least most next upcoming future past soonest earliest
     latest last previous recent all every each both rest remaining""")
 """Words by which a goal chooses among things; that choice was an agent's, and stands in no call."""
+ENDS = words("next soonest earliest latest last recent first")
+EVERY = words("all every each")
+TIMELY = words("next upcoming future past previous today")
+ASKING = QUESTIONS | words("tell list report show count say summarise summarize describe explain")
+"""Words by which a goal wants an answer besides what is done."""
+FREE = FUNCTION | OBJECTS | FILTERS | ENDS | EVERY | TIMELY | words("new due s before after between up back")
+"""Words that choose nothing, and those that choose and are looked at one by one."""
+_DUE = re.compile(r"\bdue (?:on|by)\b")
+_CLAUSE_END = r"\s*[.;?!]?\s*$|\s*[.;?!]\s"
+_NEXT_CLAUSE = r",?\s+(?:and|then)\s+(?:(?:then|also|please)\s+)*(?P<next>\w+)"
 POINTING = words("""
     it its itself them they their theirs he him his she her hers those these this found above
     previous same result results selected identified matching relevant""")
@@ -103,12 +114,18 @@ def rests_on_others(goal: str) -> bool:
 
 
 def loses_choice(part: str, task: str) -> bool:
-    """Whether a task chooses among things in words that a part of its plan does not have.
+    """Whether a part of a plan may have lost what the task says of it: a condition, a day, a word.
 
-    Who planned may have lost a condition; an agent sees the task and a pipeline does not.
+    It has not where it stands in the task word for word, as a clause of its own, and the task chooses in no
+    other words. An agent sees the task and a pipeline does not.
     """
     lost = set(key_of(task).split()) - set(key_of(part).split())
-    return not FILTERS.isdisjoint(lost) or (Wording(task).conditional and not Wording(part).conditional)
+    if not FILTERS.isdisjoint(lost) or (Wording(task).conditional and not Wording(part).conditional):
+        return True
+    said = re.escape(" ".join(part.casefold().split()).rstrip(" .!?;,"))
+    clause = rf"(?:^|[.;?!]\s+|\b(?:and|then|also|please)\s+){said}(?:{_CLAUSE_END}|{_NEXT_CLAUSE})"
+    found = re.search(clause, " ".join(task.casefold().split()))
+    return found is None or (found["next"] is not None and found["next"] not in LEMMAS)
 
 
 def taken_from(pipeline: Pipeline, task: str) -> list[JSON]:
@@ -149,12 +166,56 @@ def uncovered(pipeline: Pipeline) -> list[str]:
     ]
 
 
+def not_told(pipeline: Pipeline) -> str:
+    """Return why an effect may rest on more than the calls show, however often it went well; or nothing.
+
+    Every word of the goal must be one that chooses nothing, or have gone into a call: an unknown one, such as
+    `urgent`, may be why just this thing was meant.
+    """
+    goal = _DUE.sub(" ", key_of(pipeline.purpose))
+    if asked := ASKING.intersection(goal.split()):
+        return f"{min(asked)!r} in its goal asks for an answer too"
+    went_in = " ".join(
+        [
+            *(
+                str(b.value)
+                for node in pipeline.calls
+                for b in node.arguments.values()
+                if isinstance(b, Constant)
+            ),
+            *(slot.said for slot in pipeline.slots),
+            *(name for node in pipeline.calls for name in node.arguments),
+        ]
+    )
+    known = set(re.findall(r"\w+", went_in.casefold().replace("_", " ")))
+    for word in goal.split():
+        plain = word in FREE or (word in LEMMAS and word not in STATE)
+        if word[:1] != "<" and word.isalnum() and not plain and word not in known and word not in UNITS:
+            return f"nothing shows what {word!r} in its goal chose"
+    return _doubt_of_days(pipeline, goal)
+
+
+def _doubt_of_days(pipeline: Pipeline, goal: str) -> str:
+    """Return which day that is told from today no word of the goal stands for."""
+    for slot in pipeline.slots:
+        from_today = [way.how for way in slot.ways if way.how.startswith("today")]
+        if from_today and any(how != "today+0" for how in from_today):
+            return f"nothing in its goal says which day {slot.name} is"
+        if from_today and TIMELY.isdisjoint(goal.split()):
+            return f"nothing in its goal says that {slot.name} is today"
+    return ""
+
+
 def _doubt_of_effect(pipeline: Pipeline, made: Sequence[Step]) -> str:
+    if doubt := not_told(pipeline):
+        return doubt
     if chosen := FILTERS.intersection(key_of(pipeline.purpose).split()):
         return f"{min(chosen)!r} in its goal asks for a choice"
     results = dict(zip((node.name for node in pipeline.calls), made, strict=False))
     for node in pipeline.calls:
-        for binding in node.arguments.values():
+        for name, binding in node.arguments.items():
+            if node.effect and isinstance(binding, Constant) and isinstance(binding.value, str):
+                return f"{name} of {node.name} may have been chosen"
             if not isinstance(binding, FromResult):
                 continue
             rows = rows_of(results[binding.node].observation)

@@ -27,8 +27,9 @@ from plait.experience.pipelines.pipeline import (
     Unknown,
 )
 from plait.experience.pipelines.results import rows_of
-from plait.experience.pipelines.soundness import MOST_COMMENT, MOST_COMMENTS
+from plait.experience.pipelines.soundness import MOST_COMMENT, MOST_COMMENTS, MOST_SLOTS
 from plait.experience.words.derive import DateOf
+from plait.experience.words.goals import masked
 from plait.tools.arguments import distinct_name, identifier
 
 Schemas = Mapping[str, Mapping[str, Any]]
@@ -85,6 +86,8 @@ def compile_success(
         an argument was cut, or where an effect was done only because something held: what made the agent do
         it stands in no call.
     """
+    if len(masked(success.goal).spans) > MOST_SLOTS:
+        return None  # No pipeline has so many slots, and each value may follow from any of them.
     wording = Wording(success.goal, success.named)
     steps = useful(success.steps, effects)
     calls = calls_of(steps, wording)

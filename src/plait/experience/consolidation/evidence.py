@@ -11,25 +11,23 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from plait.experience.consolidation.caution import FILTERS, uncovered
+from plait.experience.consolidation.caution import ENDS, EVERY, FILTERS, TIMELY, not_told, uncovered
 from plait.experience.consolidation.compile import Compiled, Schemas, Success, compile_success
 from plait.experience.pipelines.pipeline import Constant, FromGoal, FromResult, Node, Pipeline, Row, Slot
 from plait.experience.pipelines.slots import values_in
 from plait.experience.pipelines.walk import Finished, Walk
 from plait.experience.words.derive import worked
-from plait.experience.words.goals import deciding_words, key_of, masked
-from plait.experience.words.vocabulary import OPERATIONS, words
+from plait.experience.words.goals import key_of, masked
+from plait.experience.words.vocabulary import OBJECTS, OPERATIONS
 
 ROWS: tuple[Row, ...] = ("only", "first", "last", "each")
 """The most careful first: where there was one row both times, a pipeline is left where there are two."""
 MOST_SOURCES = 3
 """Results that rows are taken from; with more of them there are too many ways to try."""
-ENDS = words("next soonest earliest latest last recent first")
-EVERY = words("all every each both")
-TIMELY = words("next upcoming future past previous")
 _HIDDEN = FILTERS - ENDS - EVERY - TIMELY
 """Words by which things are left out; that no call shows it may be luck both times."""
 _PERIOD = re.compile(r"\b(?:last|past|previous|next) (?:days?|weeks?|months?|quarters?|years?)\b")
+_MANY = re.compile(rf"\b(?:{'|'.join(sorted(word for word in OBJECTS if word.endswith('s')))})\b")
 _MOST_RECENT = re.compile(r"\bmost recent\b")
 _COUNTED = re.compile(r"\b(?:last|past|previous|next) (?=<(?:number|date|time)>)")
 
@@ -39,7 +37,7 @@ def agreed(new: Success, old: Success, *, tools: Schemas, limits: Mapping[str, i
 
     Args:
         new: What it is stored for.
-        old: Another success with the same operation and quantifiers.
+        old: Another success that says the same with other values, or another verb.
         tools: What the tools may be called with.
         limits: Rows that a tool's result has at most, where that is known; see `Tool.most_rows`.
     """
@@ -75,12 +73,18 @@ def doubt_left(pipeline: Pipeline) -> str:
     bindings = [binding for node in pipeline.calls for binding in node.arguments.values()]
     rows = {binding.row for binding in bindings if isinstance(binding, FromResult)}
     clock = any(way.how.startswith("today") for slot in pipeline.slots for way in slot.ways)
+    if doubt := not_told(pipeline):
+        return doubt
     if hidden := _HIDDEN & said:
         return f"{min(hidden)!r} in its goal asks for a choice that no call shows"
     if ENDS & said and rows.isdisjoint(("only", "first", "last")):
         return f"{min(ENDS & said)!r} in its goal asks for one row, and it takes none"
     if EVERY & said and rows.isdisjoint(("only", "each")):
         return f"{min(EVERY & said)!r} in its goal asks for each row, and it does not take each"
+    if rows & {"first", "last"} and not ENDS & said:
+        return "no word of its goal says which row is meant"
+    if "each" in rows and not EVERY & said and not _MANY.search(goal):
+        return "no word of its goal says that each row is meant"
     if (TIMELY & said or periods) and not clock:
         return "its goal asks for a time that no call is bound to"
     return ""
@@ -97,13 +101,13 @@ def _without_clauses(pipeline: Pipeline) -> str:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two goals mean as many, with values of the same kinds in the same order.
+    """Whether two goals say the same but for values and their first verb, which the tools say too."""
+    return _after_verb(one) == _after_verb(other)
 
-    Operations may have other names: the tools that were called say what they are.
-    """
-    kinds = [[span.kind for span in masked(goal).spans] for goal in (one, other)]
-    deciding = [[word for word in deciding_words(goal) if word not in OPERATIONS] for goal in (one, other)]
-    return kinds[0] == kinds[1] and deciding[0] == deciding[1]
+
+def _after_verb(goal: str) -> list[str]:
+    said = key_of(goal).split()
+    return said[1:] if said and said[0] in OPERATIONS else said
 
 
 def _same_tools(one: Pipeline, other: Pipeline) -> bool:

@@ -15,7 +15,8 @@ from plait.events import Gated, Record, StepRecorded, SubtaskFinished, SubtaskSt
 from plait.experience.consolidation.lessons import MOST_PARAMETERS, Argument, Failure, Lesson, Schemas, Value
 from plait.experience.pipelines.results import rows_of, spelled
 from plait.experience.words.goals import masked
-from plait.models.callform import CallSpec, parse_call
+from plait.models.callform import parse_call
+from plait.models.callspec import CallSpec
 
 MOST_LESSONS = 8
 """Of one run."""

@@ -22,7 +22,7 @@ from plait.experience.pipelines.pipeline import (
     Node,
     Pipeline,
 )
-from plait.experience.pipelines.results import Row, answer_shape, first_of, last_of, rows_of
+from plait.experience.pipelines.results import Row, answer_shape, first_of, in_order, last_of, rows_of
 from plait.models.schema import coerce, properties_of
 
 MOST_CALLS = 32
@@ -180,8 +180,9 @@ class _Place:
                 raise _LeaveError(f"{binding.node} may have found more than it returned")
             return rows[number]
         row = last_of(rows) if binding.row == "last" else first_of(rows)
-        # What is not at the top is the first or last of all only where all were returned.
-        if not row or (row != rows[0] and not self.has_all(binding.node)):
+        # What is not at the top, or is at the top of a list in no order, is the first or last of all only
+        # where all were returned.
+        if not row or ((row != rows[0] or not in_order(rows)) and not self.has_all(binding.node)):
             raise _LeaveError(f"which row of {binding.node} is the {binding.row} is not clear")
         return row
 

@@ -1,6 +1,6 @@
 """What of a record may leave: the same way to the same goal, told with invented values.
 
-Values of the goal are replaced (`sharing_values`); of all else that looks personal (`sharing_personal`) it
+Values of the goal are replaced (`values`); of all else that looks personal (`personal`) it
 is said where it stands, and whoever exports decides. Ids, runs, dates and counts stay here. Beyond the paper
 (ICE). Knows nothing of files or memories.
 """
