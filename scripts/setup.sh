@@ -33,6 +33,7 @@ if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
 fi
 
 echo "setup: installing $(grep -c == requirements.lock) locked packages (a minute or two the first time)"
-.venv/bin/python -m pip install --quiet --no-deps --progress-bar off --requirement requirements.lock
+# Compiled is what is used, when it is first used.
+.venv/bin/python -m pip install --quiet --no-deps --no-compile --progress-bar off --requirement requirements.lock
 .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 echo "setup: ready; the command is .venv/bin/plait"

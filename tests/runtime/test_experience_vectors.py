@@ -126,7 +126,7 @@ async def test_a_walk_that_finds_too_few_is_followed_by_a_comparison(
     store = ExperienceStore(log)
     for number, vector in enumerate(around(60)):
         await store.add(pipeline(f"{number:02x}", vector=vector, memory="many"))
-    for number, vector in enumerate(around(6)):
+    for number, vector in enumerate(around(30)):
         await store.add(pipeline(f"f{number:02x}", vector=vector, memory="few"))
 
     # As where a graph of millions is left after so many steps.
@@ -134,14 +134,14 @@ async def test_a_walk_that_finds_too_few_is_followed_by_a_comparison(
     await execute(log, "ALTER DATABASE postgres SET hnsw.max_scan_tuples = 1")
     second = RunLog.open(str(log._database.engine.url.render_as_string(hide_password=False)))
     try:
-        found = await nearest(ExperienceStore(second), FAR, most=6, memory="few")
-        assert found == [f"f{number:02x}" for number in (5, 4, 3, 2, 1, 0)]
+        found = await nearest(ExperienceStore(second), FAR, most=30, memory="few")
+        assert found == [f"f{number:02x}" for number in reversed(range(30))]
     finally:
         await second.close()
         await execute(log, "ALTER DATABASE postgres RESET hnsw.max_scan_tuples")
     (walked,) = walking
     assert isinstance(walked, int)
-    assert walked < 6
+    assert walked < 30
 
 
 async def test_a_walk_keeps_to_the_length_of_its_memory(log: RunLog, walking: list[int | str]) -> None:
