@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := test
-.PHONY: setup demo test unit embedded check format docs bench lock clean
+.PHONY: setup demo test unit processes embedded check format docs bench lock clean
 
 setup: $(STAMP)
 
@@ -23,10 +23,14 @@ demo: setup
 # pyright keeps one core busy and tests wait a lot, so both at once; each tells what it has when it is done.
 test: setup
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check unit
-	@$(MAKE) --no-print-directory embedded
+	@$(MAKE) --no-print-directory processes embedded
 
 unit: setup
-	$(PY) -m pytest --numprocesses auto --dist worksteal
+	$(PY) -m pytest -m "not embedded and not processes" --numprocesses auto --dist worksteal
+
+# Runs that are killed, servers that die, disks that are full. They wait more than they work.
+processes: setup
+	$(PY) -m pytest -m processes --numprocesses 3 --dist worksteal
 
 # Real weights (1.1 GB, downloaded once) and a real engine.
 embedded: setup

@@ -24,8 +24,15 @@ LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")
 USER_MODELS = models_folder()
 
 
+PROCESSES = ("crash/", "faults/", "runtime/test_crash.py", "tools/test_mcp.py")
+"""Tests that start, kill and starve whole processes, by their place here."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
     for item in items:
+        if item.path.relative_to(here).as_posix().startswith(PROCESSES):
+            item.add_marker("processes")
         if item.get_closest_marker("embedded") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(EMBEDDED_TIMEOUT_SECONDS))
 
