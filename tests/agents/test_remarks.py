@@ -3,7 +3,7 @@
 import pytest
 from tests.support.gbnf import accepts
 
-from plait.agents.remarks import MAX_CRITIQUE, lines_grammar, split_remarks
+from plait.agents.remarks import MAX_CRITIQUE, Remarked, lines_grammar, split_remarks
 
 LINE = "[a-z]{1,9}"
 
@@ -55,6 +55,16 @@ def test_a_section_called_critique_in_a_text_that_goes_on_stays() -> None:
 
 def test_a_reply_of_remarks_only_has_no_body() -> None:
     assert split_remarks("# critique: none\n# score: 9").body == ""
+
+
+def test_remarks_made_twice_around_the_end_of_a_block_are_no_part_of_the_text() -> None:
+    said = "Done.\n# critique: It was found. # score: 10. All is clear.\n```\n# critique: Fine.\n# score: 10"
+    assert split_remarks(said) == Remarked(body="Done.", critique="It was found.", score=10)
+
+
+def test_a_block_at_the_end_of_a_text_stays_whole() -> None:
+    said = "```\nscore = 3\n```\n# critique: Fine.\n# score: 9"
+    assert split_remarks(said).body == "```\nscore = 3\n```"
 
 
 @pytest.mark.parametrize(

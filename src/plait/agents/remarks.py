@@ -46,8 +46,15 @@ def split_remarks(text: str) -> Remarked:
     # Some models go on in the same line.
     body = _INLINE.sub("\n# critique:", _BLOCKS.sub(_as_lines, text.strip())).splitlines()
     critique, score = "", None
-    while body and (remark := _REMARK.match(body[-1])):
+    while body:
+        remark = _REMARK.match(body[-1])
+        # Others remark twice, with the end of a block in between.
+        ends_block = body[-1].strip() == "```" and len(body) > 1 and _REMARK.match(body[-2]) is not None
+        if remark is None and not ends_block:
+            break
         body.pop()
+        if remark is None:
+            continue
         if remark["critique"] is not None:
             critique, _, inline = remark["critique"].partition("# score:")
             score = _score(inline) if inline else score
