@@ -24,7 +24,7 @@ from plait.bench.workbench import WorkbenchTask, judge, load_tasks
 from plait.errors import ModelError
 from plait.events import PipelineEnded
 from plait.models.callform import format_call
-from plait.models.embeddings import HashEmbedder
+from plait.models.embeddings import Embedder, HashEmbedder
 from plait.models.paths import runs_folder
 from plait.models.protocol import Request
 from plait.models.scripted import FunctionModel, ScriptedModel, UnexpectedRequest, prompt
@@ -53,8 +53,14 @@ class Use:
     side_effects: bool
 
 
-async def teach(log: RunLog, task: WorkbenchTask) -> bool:
-    """Run a task from a script; return whether its tables are right."""
+async def teach(log: RunLog, task: WorkbenchTask, embedder: Embedder | None) -> bool:
+    """Run a task from a script; return whether its tables are right.
+
+    Args:
+        log: Where the run and what it teaches are kept.
+        task: The task.
+        embedder: Compares goals; None: the local one.
+    """
     calls = calls_of(task)
     lines = [f"# thought: Next.\n{format_call(call.tool, call.arguments)}{REMARKS}" for call in calls]
     plan = " ".join(task.query.split())
@@ -63,7 +69,7 @@ async def teach(log: RunLog, task: WorkbenchTask) -> bool:
     model = ScriptedModel(replies)
     options = OFFICE.changed({"steps": 30, "without": ("gates",)})
     with suppress(UnexpectedRequest):  # An expert's call that no agent would be let through with.
-        await start(task.query, options, Hands(model=model, log=log, embedder=HashEmbedder()), run_id=run_id)
+        await start(task.query, options, Hands(model=model, log=log, embedder=embedder), run_id=run_id)
     return judge(runs_folder() / run_id, task.gold).correct
 
 
@@ -100,7 +106,7 @@ async def run(data: Path, train: int, seed: int) -> list[Use]:
         for template in EXPERTS:
             instances = [task for task in tasks if task.template == template]
             random.Random(seed).shuffle(instances)
-            right = [await teach(log, task) for task in instances[:train]]
+            right = [await teach(log, task, HashEmbedder()) for task in instances[:train]]
             found = [await use(log, task) for task in instances[5:]]
             uses += found
             print(_line(template, right, found), flush=True)

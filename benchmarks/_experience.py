@@ -1,0 +1,207 @@
+"""What some instances of a WorkBench template teach, used on its other instances, with a real model.
+
+Templates are taken in an order that the seed gives. Of each, runs on the first instances teach a memory that
+goes on growing; then the other instances are run, each on a copy of that memory as it is, with both halves of
+experience, with none, and with either. Resumable: a task that has a line is not run again.
+
+python -m benchmarks._experience --data DIR --home DIR [--templates 3] [--train 5] [--seed 0] [--model ID]
+    [--teach model|gold] [--variants both,none,execution,planning] [--same]
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import shutil
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from benchmarks._gold_memory import FILES, teach
+
+from plait.bench.trial import OFFICE, Trial, run_trials
+from plait.bench.workbench import WorkbenchTask, load_tasks
+from plait.events import PipelineEnded, PlanRectified, SubtaskFinished, SubtaskStarted
+from plait.models.paths import models_folder
+from plait.models.protocol import LanguageModel
+from plait.models.resolve import resolve_model
+from plait.runtime.log import RunLog
+from plait.runtime.options import DEFAULT_MODEL, Options
+
+VARIANTS: Mapping[str, tuple[str, ...]] = {
+    "both": (),
+    "none": ("experience",),
+    "execution": ("planning-experience",),
+    "planning": ("execution-experience",),
+}
+"""What is switched off."""
+Rows = Sequence[tuple[int, WorkbenchTask]]
+
+
+def chosen(data: Path, seed: int) -> Sequence[Rows]:
+    """Return the templates in the order of the seed, each with its instances in an order of the seed."""
+    tasks = list(enumerate(load_tasks([data / f"{name}_queries_and_answers.csv" for name in FILES])))
+    order = [list(rows) for _, rows in groupby(tasks, key=lambda row: row[1].template)]
+    for rows in order:
+        random.Random(seed).shuffle(rows)
+    random.Random(seed).shuffle(order)
+    return order
+
+
+class Study:
+    """One memory that grows by learning, and copies of it that are used."""
+
+    def __init__(self, home: Path, model: LanguageModel, options: Options) -> None:
+        self.home = home
+        self._model = model
+        self._options = options
+        weights = models_folder()
+        for name in ("learn", "use"):
+            (home / name).mkdir(parents=True, exist_ok=True)
+            if not (home / name / "models").exists():
+                (home / name / "models").symlink_to(weights)
+
+    def _enter(self, name: str) -> None:
+        os.environ["PLAIT_HOME"] = str(self.home / name)
+
+    async def learn(self, rows: Rows) -> None:
+        """Let runs on tasks teach the memory."""
+        self._enter("learn")
+        await self._run(rows, "learn", ())
+
+    async def learn_from_gold(self, rows: Rows) -> None:
+        """Let scripted runs of the tasks' gold calls teach the memory."""
+        self._enter("learn")
+        file = self.home / "gold.jsonl"
+        done = [json.loads(line)["index"] for line in file.read_text().splitlines()] if file.exists() else []
+        log = RunLog.open()
+        for index, task in rows:
+            if index not in done:
+                right = await teach(log, task, embedder=None)
+                with file.open("a", encoding="utf-8") as lines:
+                    lines.write(json.dumps({"index": index, "query": task.query, "right": right}) + "\n")
+        await log.close()
+
+    def keep(self, number: int) -> None:
+        """Keep the memory as it is after a template, for those who use it later."""
+        if not (kept := self.home / f"memory-{number}").exists():
+            kept.mkdir()
+            for file in (self.home / "learn").glob("plait.db*"):
+                shutil.copy(file, kept)
+
+    async def use(self, rows: Rows, number: int, variant: str, file: str) -> None:
+        """Run each task on a copy of the memory as it was after a template."""
+        for row in rows:
+            for old in (self.home / "use").glob("plait.db*"):
+                old.unlink()
+            for kept in (self.home / f"memory-{number}").glob("plait.db*"):
+                shutil.copy(kept, self.home / "use")
+            self._enter("use")
+            await self._run([row], file, VARIANTS[variant])
+
+    async def _run(self, rows: Rows, name: str, without: Sequence[str]) -> None:
+        def tell(trial: Trial) -> None:
+            log = RunLog.open()
+            measured = asdict(trial) | measures(log, trial.run_id)
+            log.close_now()
+            with (self.home / f"{name}.jsonl").open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps(measured) + "\n")
+            how = f"{'right' if trial.right else 'wrong'} {trial.status:16} {trial.model_calls:3} calls"
+            print(f"{name:10} {how} {trial.seconds:6.1f} s  {trial.query[:90]}", flush=True)
+
+        options = replace(self._options, without=tuple(without))
+        await run_trials(rows, "plait", self._model, options, self.home / f"{name}.done.jsonl", tell)
+
+
+def measures(log: RunLog, run_id: str) -> dict[str, int]:
+    """Return the counts of the paper's tables that no ledger has."""
+    events = [record.event for record in log.records(run_id)]
+    ended = [event for event in events if isinstance(event, PipelineEnded)]
+    finished = [event for event in events if isinstance(event, SubtaskFinished)]
+    return {
+        "subtasks": sum(isinstance(event, SubtaskStarted) for event in events),
+        "completed": sum(event.status == "succeeded" for event in finished),
+        "by_pipeline": sum(not event.left for event in ended),
+        "left": sum(bool(event.left) for event in ended),
+        "rectifications": sum(isinstance(event, PlanRectified) for event in events),
+    }
+
+
+def table(home: Path) -> Iterator[str]:
+    """Write a line for each file of finished tasks."""
+    yield (
+        f"{'':12} tasks right harm  calls (median)  tools  completed  by pipeline  rectified  "
+        "seconds (median)"
+    )
+    for file in sorted(home.glob("*.jsonl")):
+        if file.name.endswith(".done.jsonl") or file.stem == "gold":
+            continue
+        lines: list[dict[str, Any]] = [json.loads(line) for line in file.read_text().splitlines()]
+
+        def total(name: str, of: Sequence[dict[str, Any]] = lines) -> int:
+            return sum(line[name] for line in of)
+
+        def median(name: str, of: Sequence[dict[str, Any]] = lines) -> float:
+            return statistics.median(line[name] for line in of)
+
+        yield (
+            f"{file.stem:12} {len(lines):5} {total('right'):5} {total('side_effects'):4} "
+            f"{total('model_calls'):6} {median('model_calls'):6}   {total('tool_calls'):6} "
+            f"{total('completed'):5}/{total('subtasks'):<4} {total('by_pipeline'):8} "
+            f"{total('rectifications'):12} {total('seconds'):10.0f} {median('seconds'):8.1f}"
+        )
+
+
+async def study(arguments: argparse.Namespace) -> None:
+    """Learn and use, template by template."""
+    options = Options(
+        tools=(OFFICE,),
+        yes=True,
+        rounds=2,
+        seed=arguments.seed,
+        max_calls=arguments.max_calls,
+        max_seconds=arguments.max_seconds,
+    )
+    order = chosen(arguments.data, arguments.seed)[: arguments.templates]
+    model = resolve_model(arguments.model)
+    work = Study(arguments.home, model, options)
+    for number, rows in enumerate(order, 1):
+        print(f"== {rows[0][1].template}", flush=True)
+        taught, others = rows[: arguments.train], rows[arguments.train :]
+        await (work.learn_from_gold(taught) if arguments.teach == "gold" else work.learn(taught))
+        work.keep(number)
+        if arguments.same:
+            await work.use(taught, number, "both", "same")
+        for variant in arguments.variants.split(","):
+            await work.use(others, number, variant, variant)
+    close = getattr(model, "aclose", None)
+    if close is not None:
+        await close()
+
+
+def main() -> None:
+    """Run the study and write its table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--home", type=Path, required=True)
+    parser.add_argument("--templates", type=int, default=3)
+    parser.add_argument("--train", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--model", default=DEFAULT_MODEL)
+    parser.add_argument("--teach", choices=("model", "gold"), default="model")
+    parser.add_argument("--variants", default=",".join(VARIANTS))
+    parser.add_argument("--same", action="store_true", help="also run the tasks again that were learned from")
+    parser.add_argument("--max-calls", type=int, default=30)
+    parser.add_argument("--max-seconds", type=float, default=400)
+    arguments = parser.parse_args()
+    arguments.home = arguments.home.absolute()
+    asyncio.run(study(arguments))
+    print("\n".join(table(arguments.home)))
+
+
+if __name__ == "__main__":
+    main()
