@@ -3,6 +3,7 @@
 Knows nothing of what a run teaches (`teaching`), nor of how experience is used.
 """
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -44,7 +45,8 @@ async def learn(
         return
     try:
         served = await _count(journal, memory, work, records)
-        for experience in taught_by(work, records, served=served):
+        # Other runs of this process go on meanwhile.
+        for experience in await asyncio.to_thread(lambda: list(taught_by(work, records, served=served))):
             if experience.kind == "lesson" and await _is_common(memory, experience):
                 continue
             if LEARNED_FROM in experience.content:  # It waits for a run that agrees.
@@ -140,4 +142,6 @@ async def _counted(journal: Journal, memory: Memory, id: str, *, well: bool) -> 
             await memory.used(id, succeeded=well)
         return well
 
-    await journal.call(f"memory/{id}", count, {"experience": id})
+    # A run that failed may be taken up and succeed: that counts too.
+    outcome = "served" if well else "failed"
+    await journal.call(f"memory/{id}/{outcome}", count, {"experience": id})

@@ -24,10 +24,10 @@ FILTERS = words("""
     except excluding without that which who whose where longer shorter more less fewer over under overdue
     unread only if unless when whenever while until till provided given depending otherwise should but
     not other either or instead already still than least most next upcoming future past soonest earliest
-    latest last previous recent all every each both rest remaining""")
+    latest last previous recent all any every each both rest remaining""")
 """Words by which a goal chooses among things; that choice was an agent's, and stands in no call."""
 ENDS = words("next soonest earliest latest last recent first")
-EVERY = words("all every each")
+EVERY = words("all any every each")
 TIMELY = words("next upcoming future past previous today")
 ASKING = QUESTIONS | words("tell list report show count say summarise summarize describe explain")
 """Words by which a goal wants an answer besides what is done."""
