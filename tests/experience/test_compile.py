@@ -23,8 +23,8 @@ from plait.experience.pipelines.pipeline import FromGoal, FromResult, Node, Slot
 from plait.experience.pipelines.results import first_of, rows_of
 from plait.experience.pipelines.walk import Finished, NextCall, Walk
 from plait.experience.words.derive import Way
-from plait.tools.executor import render
 from plait.tools.office.catalogue import toolset
+from plait.tools.rendering import render
 from plait.tools.tool import Tool
 
 # The trajectories of the office.

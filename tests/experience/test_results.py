@@ -5,7 +5,7 @@ import json
 import pytest
 
 from plait.experience.pipelines.results import first_of, in_order, is_cut, last_of, not_found, rows_of
-from plait.tools.executor import NO_RESULT, render
+from plait.tools.rendering import NO_RESULT, render
 
 EVENTS = [
     {"event_id": "00000256", "name": "sync", "start": "2023-12-13 09:00:00", "minutes": 60, "room": None},

@@ -79,6 +79,28 @@ async def rectify(journal: Journal, crew: Crew, plan: Sequence[str], failure: Fa
     Raises:
         BudgetExhausted, ModelError: as `ask`.
     """
+    try:
+        way = await _asked(journal, crew, plan, failure)
+    except ReplyError as error:
+        journal.emit(Noted(text=f"{error.message}; subtask {failure.leaf.run.subtask.id} is given up"))
+        way = Rectification(operation="give_up")
+    journal.emit(
+        PlanRectified(
+            subtask=failure.leaf.run.subtask.id,
+            operation=way.operation,
+            subtasks=[subtask.as_json() for subtask in way.subtasks],
+            deleted=list(way.deleted),
+        )
+    )
+    return way
+
+
+async def _asked(journal: Journal, crew: Crew, plan: Sequence[str], failure: Failure) -> Rectification:
+    """Return what the planner says.
+
+    Raises:
+        ReplyError: no reply can be used.
+    """
     leaf, offer, task = failure.leaf.run.subtask, failure.offer, crew.task
     advice = await _advice(journal, crew, failure.leaf)
     gate = replace(crew.settings.planner, revisions=min(REVISIONS, crew.settings.planner.revisions))
@@ -100,21 +122,8 @@ async def rectify(journal: Journal, crew: Crew, plan: Sequence[str], failure: Fa
     async def read(reply: Reply) -> Judged[Rectification]:
         return _judged(crew, failure, advice, reply)
 
-    try:
-        passed = await through_gate(journal, Role(agent=crew.planner, gate=gate, request=request, read=read))
-        way = passed.judged.output
-    except ReplyError as error:
-        journal.emit(Noted(text=f"{error.message}; subtask {leaf.id} is given up"))
-        way = Rectification(operation="give_up")
-    journal.emit(
-        PlanRectified(
-            subtask=leaf.id,
-            operation=way.operation,
-            subtasks=[subtask.as_json() for subtask in way.subtasks],
-            deleted=list(way.deleted),
-        )
-    )
-    return way
+    passed = await through_gate(journal, Role(agent=crew.planner, gate=gate, request=request, read=read))
+    return passed.judged.output
 
 
 async def _advice(journal: Journal, crew: Crew, leaf: Leaf) -> Advice:

@@ -6,7 +6,6 @@ run one at a time; reads run side by side, and equal reads are made once as long
 
 import asyncio
 import difflib
-import json
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NotRequired, TypedDict, cast
@@ -16,11 +15,11 @@ from plait.events import ApprovalDecided
 from plait.journal import JSON, Journal, JSONObject
 from plait.tools.approval import ApprovalPolicy, Decider, Decision
 from plait.tools.arguments import ArgumentCheck, argument_check, canonical
+from plait.tools.rendering import render
 from plait.tools.tool import Effect, OutcomeUnknown, Tool
 
 UNKNOWN_RESULT = "It was done before the run was interrupted; its result is not known."
 IN_DOUBT = "it may or may not have taken effect: look before you try again"
-NO_RESULT = "Done; there is no result to show."
 GRACE_SECONDS = 5.0
 """For an effect under way when the run is cancelled to end and be recorded, instead of being in doubt."""
 
@@ -264,48 +263,6 @@ def _rendered(result: Any, tool: Tool) -> str:
             raise
         # It is done: told as a failure it would be tried again.
         return f"Done, but {exc.message}"
-
-
-def render(result: Any) -> str:
-    """Spell a tool's result as text: text as it is, other values as JSON.
-
-    Raises:
-        ToolError: the result is neither.
-    """
-    if result is None:
-        return NO_RESULT
-    if (rows := table_rows(result)) is not None:
-        result = rows
-    if not isinstance(result, str):
-        try:
-            result = json.dumps(result, ensure_ascii=False)
-        except (TypeError, ValueError) as exc:
-            kind = type(cast("object", result)).__name__
-            raise ToolError(f"the tool returned a {kind}, which is neither text nor JSON") from exc
-    # Databases take neither half characters nor NUL.
-    return result.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
-
-
-def table_rows(result: Any) -> str | None:
-    """Spell a list of like, flat records as a table; None where the result is something else.
-
-    The names stand once instead of in every record, which halves what a model has to read.
-    """
-    if not isinstance(result, list) or not result:
-        return None
-    records = cast("list[Any]", result)
-    if not all(isinstance(record, Mapping) and record.keys() == records[0].keys() for record in records):
-        return None
-    if any(isinstance(value, Mapping | list | tuple) for record in records for value in record.values()):
-        return None
-    lines = [" | ".join(records[0])]
-    lines += [" | ".join(_cell(value) for value in record.values()) for record in records]
-    return "\n".join(lines)
-
-
-def _cell(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text.replace("\n", "\\n")
 
 
 def _result(text: str, tool: Tool, *, ok: bool) -> _Recorded:

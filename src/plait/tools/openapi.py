@@ -15,14 +15,13 @@ from urllib.parse import urljoin, urlsplit
 from plait.errors import UserError
 from plait.tools.arguments import distinct_name, identifier, inline
 from plait.tools.openapi_calls import Caller, Credential, Field, Operation
+from plait.tools.openapi_schemas import Object, as_object, as_schema, merged, modern
 from plait.tools.tool import Tool
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 READING_METHODS = frozenset({"get", "head", "options"})
 MAX_DESCRIPTION_CHARACTERS = 1_000
 _FORM = "application/x-www-form-urlencoded"
-
-Object = Mapping[str, Any]
 
 
 def openapi_tools(document: Object, *, source: str, location: str, caller: Caller) -> list[Tool]:
@@ -60,7 +59,7 @@ class _Reader:
     def operations(self) -> Iterator[tuple[Operation, Object]]:
         """Yield every operation with the schema of its parameters."""
         with self._reading("its list of paths"):
-            paths = _object(self._document.get("paths"))
+            paths = as_object(self._document.get("paths"))
         for path, item in paths.items():
             with self._reading(f"path {path!r}"):
                 shared = self._resolved(item)
@@ -145,38 +144,38 @@ class _Reader:
         return list({(parameter["name"], parameter["in"]): parameter for parameter in resolved}.values())
 
     def _parameter_schema(self, parameter: Object) -> dict[str, Any]:
-        content = _object(parameter.get("content"))
+        content = as_object(parameter.get("content"))
         within: object = next(iter(content.values())) if content else parameter
-        schema = self._schema(_object(within).get("schema"))
+        schema = self._schema(as_object(within).get("schema"))
         if parameter.get("description"):
             schema["description"] = _line(parameter["description"])
         return schema
 
     def _body(self, body: Object) -> tuple[str, dict[str, Any]]:
         """Return the content type to send and its schema; "" where there is none we can send."""
-        for kind, media in _object(body.get("content")).items():
+        for kind, media in as_object(body.get("content")).items():
             plain = kind.split(";")[0].strip().lower()
             if plain in ("application/json", _FORM, "*/*", "application/*") or plain.endswith("+json"):
                 sent = "application/json" if "*" in plain else plain
-                return sent, _merged(self._schema(_object(media).get("schema")))
+                return sent, merged(self._schema(as_object(media).get("schema")))
         return "", {}
 
     def _schema(self, schema: object) -> dict[str, Any]:
-        return cast("dict[str, Any]", _modern(inline(_schema(schema), self._document)))
+        return cast("dict[str, Any]", modern(inline(as_schema(schema), self._document)))
 
     def _resolved(self, value: object) -> Object:
         """Follow the reference a path item, parameter or body may be."""
-        node = _object(value)
+        node = as_object(value)
         return inline(node, self._document) if "$ref" in node else node
 
     def _server(self, found: Object, shared: Object) -> str:
         servers = (
             found.get("servers") or shared.get("servers") or self._document.get("servers") or [{"url": "/"}]
         )
-        server = _object(servers[0])
+        server = as_object(servers[0])
         url = str(server.get("url", "/"))
-        for name, variable in _object(server.get("variables")).items():
-            url = url.replace(f"{{{name}}}", str(_object(variable).get("default", "")))
+        for name, variable in as_object(server.get("variables")).items():
+            url = url.replace(f"{{{name}}}", str(as_object(variable).get("default", "")))
         url = urljoin(self._location, url)
         if urlsplit(url).scheme not in ("http", "https"):
             raise UserError(f'{self._source}: names no http address; add it under "servers"')
@@ -184,10 +183,10 @@ class _Reader:
 
     def _credentials(self, found: Object) -> list[list[Credential]]:
         """Return the alternatives, each a list of what is needed together."""
-        schemes = _object(_object(self._document.get("components")).get("securitySchemes"))
+        schemes = as_object(as_object(self._document.get("components")).get("securitySchemes"))
         wanted = cast("list[object]", found.get("security", self._document.get("security")) or [])
         return [
-            [self._credential(name, self._resolved(schemes.get(name))) for name in _object(alternative)]
+            [self._credential(name, self._resolved(schemes.get(name))) for name in as_object(alternative)]
             for alternative in wanted
         ]
 
@@ -232,7 +231,7 @@ def _parameter_field(parameter: Object, name: str) -> Field:
 
 def _members(schema: Object, *, required: bool) -> Iterator[tuple[str, str, Object, bool]]:
     """Yield name, place, schema and whether it must be given, for each part of a body."""
-    properties = _object(schema.get("properties"))
+    properties = as_object(schema.get("properties"))
     if not properties:
         if schema or required:
             yield "body", "whole_body", schema, required
@@ -240,38 +239,8 @@ def _members(schema: Object, *, required: bool) -> Iterator[tuple[str, str, Obje
     needed = cast("list[str]", schema.get("required") or [])
     for name, member in properties.items():
         # `false` is the schema of what must not be given.
-        if member is not False and not _schema(member).get("readOnly"):
-            yield str(name), "body", _schema(member), name in needed
-
-
-def _merged(schema: dict[str, Any]) -> dict[str, Any]:
-    """Join the parts of a top-level `allOf` into one object."""
-    parts = schema.get("allOf")
-    if not isinstance(parts, list):
-        return schema
-    whole: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
-    for part in (_merged(dict(_schema(part))) for part in cast("list[object]", parts)):
-        whole["properties"] = {**_object(whole.get("properties")), **_object(part.get("properties"))}
-        whole["required"] = [*whole.get("required", []), *part.get("required", [])]
-        whole = {**part, **whole}
-    return whole
-
-
-def _modern(schema: Any) -> Any:
-    """Rewrite what OpenAPI 3.0 says in its own way as JSON schema."""
-    if isinstance(schema, list):
-        return [_modern(item) for item in cast("list[Any]", schema)]
-    if not isinstance(schema, Mapping):
-        return schema
-    node = {key: _modern(value) for key, value in cast("Object", schema).items()}
-    for bound, strict in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-        if isinstance(node.get(strict), bool) and node.pop(strict) and bound in node:
-            node[strict] = node.pop(bound)
-    if isinstance(node.get("nullable"), bool) and node.pop("nullable") and isinstance(node.get("type"), str):
-        node["type"] = [node["type"], "null"]
-        if isinstance(node.get("enum"), list):
-            node["enum"] = [*node["enum"], None]
-    return node
+        if member is not False and not as_schema(member).get("readOnly"):
+            yield str(name), "body", as_schema(member), name in needed
 
 
 def _description(found: Object) -> str:
@@ -288,18 +257,3 @@ def _free(name: str, taken: Mapping[str, Any], prefix: str = "the_") -> str:
 
 def _line(text: object) -> str:
     return " ".join(str(text).split())
-
-
-def _schema(value: object) -> Object:
-    """Return a schema as an object; since OpenAPI 3.1 it may be true or false."""
-    if isinstance(value, bool):
-        return {} if value else {"not": {}}
-    return _object(value)
-
-
-def _object(value: object) -> Object:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise TypeError(f"expected an object, not {value!r:.80}")
-    return cast("Object", value)

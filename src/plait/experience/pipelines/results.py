@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from plait.tools.executor import NO_RESULT, UNKNOWN_RESULT
+from plait.tools.executor import UNKNOWN_RESULT
+from plait.tools.rendering import NO_RESULT
 
 Row = Mapping[str, str]
 
