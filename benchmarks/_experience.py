@@ -23,7 +23,8 @@ from typing import Any
 
 from benchmarks._gold_memory import FILES, teach
 
-from plait.bench.trial import OFFICE, Trial, run_trials
+from plait.bench.methods import METHODS, OFFICE, Means
+from plait.bench.trial import Trial, run_trials
 from plait.bench.workbench import WorkbenchTask, load_tasks
 from plait.events import PipelineEnded, PlanRectified, SubtaskFinished, SubtaskStarted
 from plait.models.paths import models_folder
@@ -90,31 +91,39 @@ class Study:
         """Keep the memory as it is after a template, for those who use it later."""
         if not (kept := self.home / f"memory-{number}").exists():
             kept.mkdir()
-            for file in (self.home / "learn").glob("plait.db*"):
+            for file in _database(self.home / "learn"):
                 shutil.copy(file, kept)
 
     async def use(self, rows: Rows, number: int, variant: str, file: str) -> None:
         """Run each task on a copy of the memory as it was after a template."""
         for row in rows:
-            for old in (self.home / "use").glob("plait.db*"):
+            for old in _database(self.home / "use"):
                 old.unlink()
-            for kept in (self.home / f"memory-{number}").glob("plait.db*"):
+            for kept in _database(self.home / f"memory-{number}"):
                 shutil.copy(kept, self.home / "use")
             self._enter("use")
             await self._run([row], file, VARIANTS[variant])
 
     async def _run(self, rows: Rows, name: str, without: Sequence[str]) -> None:
         def tell(trial: Trial) -> None:
-            log = RunLog.open()
             measured = asdict(trial) | measures(log, trial.run_id)
-            log.close_now()
             with (self.home / f"{name}.jsonl").open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(measured) + "\n")
             how = f"{'right' if trial.right else 'wrong'} {trial.status:16} {trial.model_calls:3} calls"
             print(f"{name:10} {how} {trial.seconds:6.1f} s  {trial.query[:90]}", flush=True)
 
         options = replace(self._options, without=tuple(without))
-        await run_trials(rows, "plait", self._model, options, self.home / f"{name}.done.jsonl", tell)
+        log = RunLog.open()
+        try:
+            means = Means(options=options, log=log, model=self._model)
+            await run_trials(rows, METHODS["plait"], means, self.home / f"{name}.done.jsonl", tell)
+        finally:
+            await log.close()
+
+
+def _database(folder: Path) -> Iterator[Path]:
+    """Yield the files of the run log; the folder beside them says which runs are alive."""
+    return (path for path in folder.glob("plait.db*") if path.is_file())
 
 
 def measures(log: RunLog, run_id: str) -> dict[str, int]:
@@ -169,6 +178,13 @@ async def study(arguments: argparse.Namespace) -> None:
     order = chosen(arguments.data, arguments.seed)[: arguments.templates]
     model = resolve_model(arguments.model)
     work = Study(arguments.home, model, options)
+    try:
+        await _each(work, order, arguments)
+    finally:
+        await model.aclose()
+
+
+async def _each(work: Study, order: Sequence[Rows], arguments: argparse.Namespace) -> None:
     for number, rows in enumerate(order, 1):
         print(f"== {rows[0][1].template}", flush=True)
         taught, others = rows[: arguments.train], rows[arguments.train :]
@@ -178,9 +194,6 @@ async def study(arguments: argparse.Namespace) -> None:
             await work.use(taught, number, "both", "same")
         for variant in arguments.variants.split(","):
             await work.use(others, number, variant, variant)
-    close = getattr(model, "aclose", None)
-    if close is not None:
-        await close()
 
 
 def main() -> None:

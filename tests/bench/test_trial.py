@@ -1,5 +1,6 @@
 """Trials: each task once, judged by its tables, a line for each, and the figures of all."""
 
+import asyncio
 import json
 import os
 from dataclasses import asdict, replace
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 from tests.support import shelf
 
-from plait.bench.trial import OFFICE, Trial, read_trials, run_trials, summary
+from plait.bench.methods import METHODS, OFFICE, Means, Method
+from plait.bench.trial import Trial, read_trials, run_trials
 from plait.bench.workbench import WorkbenchTask
 from plait.errors import ModelError, UserError
 from plait.models.protocol import LanguageModel, Reply, TokenUsage
@@ -52,6 +54,12 @@ def lines_of(file: Path) -> list[str]:
     return file.read_text(encoding="utf-8").splitlines()
 
 
+def cut_short(file: Path) -> None:
+    """Leave the file as a process does that is killed while it writes a line."""
+    whole = file.read_text(encoding="utf-8")
+    file.write_text(whole + whole[:40], encoding="utf-8")
+
+
 def saying(*texts: str) -> ScriptedModel:
     return ScriptedModel([Reply(text=text, usage=USAGE) for text in texts])
 
@@ -62,10 +70,17 @@ async def trials(
     *tasks: tuple[int, WorkbenchTask],
     method: str = "react",
     options: Options = OPTIONS,
+    again: bool = False,
 ) -> tuple[list[Trial], list[Trial]]:
     """Return all trials of the file, and those that were told as new."""
     told: list[Trial] = []
-    return await run_trials(tasks, method, model, options, file, told.append), told
+    log = RunLog.open()
+    try:
+        means = Means(options=options, log=log, model=model)
+        done = await run_trials(tasks, METHODS[method], means, file, told.append, again=again)
+    finally:
+        await log.close()
+    return done, told
 
 
 async def test_a_solved_task_is_right_counted_and_a_line_of_the_file(file: Path) -> None:
@@ -130,40 +145,51 @@ async def test_plait_solves_tasks_as_its_command_does(file: Path) -> None:
     assert (trial.model_calls, trial.tool_calls) == (1, 0)
 
 
-def test_the_figures_of_a_method_add_up() -> None:
-    one = Trial(
-        index=0,
-        query="",
-        run_id="r",
-        right=True,
-        side_effects=False,
-        gold_changes=True,
-        status="succeeded",
-        model_calls=2,
-        tool_calls=1,
-        input_tokens=10,
-        cached_input_tokens=5,
-        output_tokens=3,
-        seconds=1.0,
-    )
-    wrong = replace(one, right=False, side_effects=True, seconds=2.0)
-    error = replace(one, right=False, gold_changes=False, status="error: no", seconds=10.4)
-    assert summary([one, wrong, error]) == {
-        "tasks": 3,
-        "right": 1,
-        "right_with_gold_actions": "1 of 2",
-        "side_effects": 1,
-        "errors": 1,
-        "model_calls": 6,
-        "tool_calls": 3,
-        "input_tokens": 30,
-        "cached_input_tokens": 15,
-        "output_tokens": 9,
-        "seconds": 13,
-        "median_seconds": 2.0,
-    }
-    assert summary([])["median_seconds"] == 0
-
-
 def test_without_a_file_there_are_no_trials(file: Path) -> None:
     assert read_trials(file) == []
+
+
+async def test_a_line_that_was_being_written_is_taken_out_and_its_task_run_again(file: Path) -> None:
+    async with saying(RIGHT, DONE, DONE) as model:
+        await trials(file, model, (7, DELETE))
+        cut_short(file)
+        done, told = await trials(file, model, (7, DELETE), (21, LEAVE))
+    assert [trial.index for trial in told] == [21]
+    assert read_trials(file) == done
+
+
+def test_a_file_of_something_else_is_refused(file: Path) -> None:
+    file.write_text('{"index": 1}\n', encoding="utf-8")
+    with pytest.raises(UserError, match="no finished task"):
+        read_trials(file)
+
+
+async def test_what_an_error_ended_is_run_again_where_that_is_asked(file: Path) -> None:
+    async with ScriptedModel([ModelError("it broke"), Reply(text=DONE, usage=USAGE)]) as model:
+        [broke], _ = await trials(file, model, (0, LEAVE))
+        [still], told = await trials(file, model, (0, LEAVE))
+        assert (broke.broke, still, told) == (True, broke, [])
+        [mended], told = await trials(file, model, (0, LEAVE), again=True)
+    assert (mended.right, mended.broke, told) == (True, False, [mended])
+
+
+async def test_tasks_are_under_way_at_once_and_told_in_their_order(file: Path) -> None:
+    under_way, most = 0, 0
+
+    async def wait(task: WorkbenchTask, run_id: str, means: Means) -> str:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.01 if task is DELETE else 0)
+        under_way -= 1
+        return "succeeded"
+
+    log = RunLog.open()
+    method = Method(solve=wait, about="", asks_model=False)
+    means = Means(options=OPTIONS, log=log, model=None)
+    tasks = [(0, DELETE), (1, LEAVE), (2, LEAVE), (3, LEAVE)]
+    done = await run_trials(tasks, method, means, file, lambda trial: None, at_once=2)
+    await log.close()
+    assert most == 2
+    assert [trial.index for trial in done] == [0, 1, 2, 3]
+    assert [trial.index for trial in read_trials(file)] != [0, 1, 2, 3]

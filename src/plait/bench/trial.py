@@ -1,35 +1,23 @@
-"""Run WorkBench tasks with one method, resumably, and judge the tables at the end.
+"""Run tasks with one method, resumably, and judge the tables at the end.
 
 Knows nothing of how a method works. Each finished task is a line of JSON; tasks that have a line are not
 run again. Runs are recorded in the run log like any other.
 """
 
+import asyncio
 import json
-import statistics
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
 
-from plait.agents.agent import Agent
-from plait.bench.baselines.react import ReactTask, react
+from plait.bench.methods import Means, Method
 from plait.bench.workbench import WorkbenchTask, judge
-from plait.errors import BudgetExhausted, PlaitError, ReplyError, UserError
-from plait.journal import Journal
-from plait.models.budget import Budget
+from plait.errors import PlaitError, UserError
 from plait.models.ledger import usage_of
 from plait.models.paths import runs_folder
-from plait.models.protocol import LanguageModel, Settings
-from plait.runner import Hands, new_run_id, start
-from plait.runtime.log import RunLog
-from plait.runtime.options import Options
+from plait.runner import new_run_id
 from plait.task import Usage
-from plait.tools.approval import ApprovalPolicy
-from plait.tools.executor import Executor
-from plait.tools.sources import open_tools
-
-OFFICE = "plait.tools.office"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,111 +39,80 @@ class Trial:
     cached_input_tokens: int
     output_tokens: int
     seconds: float
+    usd: float = 0.0
 
-
-Method: TypeAlias = Callable[[WorkbenchTask, str, LanguageModel, RunLog, Options], Awaitable[str]]
-"""Solves a task as run `run_id`, and returns how it ended."""
-
-
-async def with_plait(
-    task: WorkbenchTask, run_id: str, model: LanguageModel, log: RunLog, options: Options
-) -> str:
-    """Solve a task as `plait run` does."""
-    result = await start(task.query, options, Hands(model=model, log=log), run_id=run_id)
-    return result.status
-
-
-async def with_react(
-    task: WorkbenchTask, run_id: str, model: LanguageModel, log: RunLog, options: Options
-) -> str:
-    """Solve a task with a plain ReAct loop."""
-    folder = runs_folder() / run_id
-    folder.mkdir(parents=True, exist_ok=True)
-    journal = await log.start(run_id, task.query, {**options.as_json(), "method": "react"})
-    try:
-        async with open_tools(options.tools, folder) as toolset:
-            agent = Agent(
-                role="react",
-                strand="baseline",
-                model=model,
-                budget=Budget(options.limits()),
-                settings=Settings(temperature=options.temperature, seed=options.seed),
-            )
-            executor = Executor(toolset.tools, ApprovalPolicy(yes=True))
-            work = ReactTask(
-                task=task.query, notes=toolset.notes, tools=toolset.tools, executor=executor, agent=agent
-            )
-            status, answer = await _react(journal, work)
-        await journal.finish(status, {"answer": answer})
-    finally:
-        await journal.close()
-    return status
-
-
-async def _react(journal: Journal, work: ReactTask) -> tuple[str, str]:
-    """Return how a ReAct loop ended; whatever ended it, the tables say whether it was right."""
-    try:
-        answer = await react(journal, work)
-    except BudgetExhausted:
-        return "budget_exhausted", ""
-    except ReplyError:
-        return "failed", ""
-    return ("succeeded" if answer else "failed"), answer or ""
-
-
-METHODS: Mapping[str, Method] = {"plait": with_plait, "react": with_react}
+    @property
+    def broke(self) -> bool:
+        """Whether an error ended it, such as a model that could not be reached."""
+        return self.status.startswith("error")
 
 
 async def run_trials(
     tasks: Sequence[tuple[int, WorkbenchTask]],
-    method: str,
-    model: LanguageModel,
-    options: Options,
+    method: Method,
+    means: Means,
     file: Path,
     tell: Callable[[Trial], None],
+    *,
+    at_once: int = 1,
+    again: bool = False,
 ) -> list[Trial]:
-    """Run the tasks that have no line in `file` yet, one after another; return all lines.
+    """Run the tasks that have no line in `file` yet; return how all of them went, in their order.
+
+    Args:
+        tasks: With their row.
+        method: How they are solved.
+        means: What it works with.
+        file: Takes a line for each task that is done.
+        tell: Is told of each as it is done.
+        at_once: Tasks under way at the same time.
+        again: Whether tasks that an error ended are run again.
 
     Raises:
-        UserError: the options or tools cannot be used.
+        UserError: the options or tools cannot be used, or the file holds something else.
     """
-    done = read_trials(file)
-    log = RunLog.open()
+    found = {trial.index: trial for trial in read_trials(file)}
+    done = {index: trial for index, trial in found.items() if not (again and trial.broke)}
+    turn = asyncio.Semaphore(at_once)
+
+    async def one(index: int, task: WorkbenchTask) -> None:
+        async with turn:
+            trial = await _one(index, task, method, means)
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(asdict(trial)) + "\n")
+        done[index] = trial
+        tell(trial)
+
     try:
-        for index, task in tasks:
-            if index in {trial.index for trial in done}:
-                continue
-            trial = await _one(index, task, METHODS[method], model, log, options)
-            done.append(trial)
-            with file.open("a", encoding="utf-8") as lines:
-                lines.write(json.dumps(asdict(trial)) + "\n")
-            tell(trial)
-    finally:
-        await log.close()
-    return done
+        async with asyncio.TaskGroup() as group:
+            for index, task in tasks:
+                if index not in done:
+                    group.create_task(one(index, task))
+    except* PlaitError as errors:
+        # What all tasks share is wrong for each of them; the first says it.
+        raise errors.exceptions[0] from None
+    return [done[index] for index, _ in tasks]
 
 
-async def _one(
-    index: int, task: WorkbenchTask, method: Method, model: LanguageModel, log: RunLog, options: Options
-) -> Trial:
+async def _one(index: int, task: WorkbenchTask, method: Method, means: Means) -> Trial:
     run_id = new_run_id()
     begun = time.monotonic()
     try:
-        status = await method(task, run_id, model, log, options)
+        status = await method.solve(task, run_id, means)
     except UserError:
         raise  # It is in what all tasks share, and a task with a line would never be run again.
     except PlaitError as error:
         status = f"error: {error.message}"
     seconds = time.monotonic() - begun
     judgement = judge(runs_folder() / run_id, task.gold, error=status.startswith("error"))
-    usage: Usage = usage_of(log.records(run_id))
+    usage = usage_of(means.log.records(run_id)) if method.asks_model else Usage()
     return Trial(
         index=index,
         query=task.query,
         run_id=run_id,
         right=judgement.correct,
         side_effects=judgement.side_effects,
-        gold_changes=bool(judgement.gold_changes),
+        gold_changes=judgement.gold_changes,
         status=status,
         model_calls=usage.model_calls,
         tool_calls=usage.tool_calls,
@@ -163,30 +120,25 @@ async def _one(
         cached_input_tokens=usage.cached_input_tokens,
         output_tokens=usage.output_tokens,
         seconds=round(seconds, 1),
+        usd=usage.usd,
     )
 
 
 def read_trials(file: Path) -> list[Trial]:
-    """Return the finished tasks of a file; none where there is no file."""
+    """Return the finished tasks of a file; none where there is no file.
+
+    A line that was being written when the process was killed is taken out.
+
+    Raises:
+        UserError: a line is no trial.
+    """
     if not file.exists():
         return []
-    return [Trial(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines() if line]
-
-
-def summary(trials: Sequence[Trial]) -> dict[str, Any]:
-    """Return the figures of a method: counts, sums, and medians per task."""
-    acting = [trial for trial in trials if trial.gold_changes]
-    return {
-        "tasks": len(trials),
-        "right": sum(trial.right for trial in trials),
-        "right_with_gold_actions": f"{sum(trial.right for trial in acting)} of {len(acting)}",
-        "side_effects": sum(trial.side_effects for trial in trials),
-        "errors": sum(trial.status.startswith("error") for trial in trials),
-        "model_calls": sum(trial.model_calls for trial in trials),
-        "tool_calls": sum(trial.tool_calls for trial in trials),
-        "input_tokens": sum(trial.input_tokens for trial in trials),
-        "cached_input_tokens": sum(trial.cached_input_tokens for trial in trials),
-        "output_tokens": sum(trial.output_tokens for trial in trials),
-        "seconds": round(sum(trial.seconds for trial in trials)),
-        "median_seconds": round(statistics.median(trial.seconds for trial in trials), 1) if trials else 0,
-    }
+    text = file.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        file.write_text(whole, encoding="utf-8")
+    try:
+        return [Trial(**json.loads(line)) for line in whole.splitlines()]
+    except (ValueError, TypeError) as error:
+        raise UserError(f"{str(file)!r} holds a line that is no finished task: move it away") from error

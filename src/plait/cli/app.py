@@ -37,6 +37,7 @@ COMMANDS = (
     ("runs", LOOKING, "plait.cli.runs", "List runs, or remove them."),
     ("show", LOOKING, "plait.cli.show", "Show what happened in a run."),
     ("memory", LOOKING, "plait.cli.memory", "See, approve, share and forget what runs have learned."),
+    ("bench", LOOKING, "plait.cli.bench", "Run a benchmark and compare methods."),
     ("models", SETTING_UP, "plait.cli.models", "Fetch, list and remove local models."),
     ("tools", SETTING_UP, "plait.cli.tools", "See what a model sees of a source of tools."),
     ("doctor", SETTING_UP, "plait.cli.doctor", "Check this machine, and say how to mend what is wrong."),

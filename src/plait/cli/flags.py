@@ -44,21 +44,28 @@ RETURNS = "returns"
 
 
 def with_flags(
-    command: Callable[..., Any], options: Sequence[str] | None = None, *, both_ways: bool = False
+    command: Callable[..., Any],
+    options: Sequence[str] | None = None,
+    *,
+    switches: bool = False,
+    both_ways: bool = False,
 ) -> Callable[..., Any]:
     """Give a command the flags of `options`, or all; it takes them as keyword arguments.
 
     Args:
         command: Takes what was said, and None for what was not.
-        options: Names of options; None: all, and the switches of reflection.
+        options: Names of options; None: all, and the switches.
+        switches: Whether it takes the switches too.
         both_ways: Whether a flag can also be taken back (`--no-yes`, `--tool-gate`), where it may be set
             already.
     """
     own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
     flags = [flag for flag in FLAGS if options is None or flag.option in options]
     parameters = [*own, *(_parameter(flag, both_ways) for flag in flags)]
+    if options is None or switches:
+        parameters += [_switch(name, both_ways) for name in SWITCHES]
     if options is None:
-        parameters += [_switch(name, both_ways) for name in SWITCHES] + [_returns()]
+        parameters.append(_returns())
 
     def wrapped(**given: Any) -> Any:
         return command(**given)

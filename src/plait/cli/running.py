@@ -58,7 +58,7 @@ def carry_out(run_id: str, go: Go, *, as_json: bool, earlier: Sequence[Record] =
 
 
 async def _shown(go: Go, *, as_json: bool, earlier: Sequence[Record]) -> Result:
-    _cancel_on_term()
+    cancel_on_term()
     with nullcontext() if as_json else make_display(earlier) as display:
 
         async def ask(question: str) -> bool:
@@ -82,7 +82,7 @@ async def _shown(go: Go, *, as_json: bool, earlier: Sequence[Record]) -> Result:
         return await go(hands)
 
 
-def _cancel_on_term() -> None:
+def cancel_on_term() -> None:
     """Let SIGTERM end a run as Ctrl-C does: in good order."""
     task = asyncio.current_task()
     if task is not None:

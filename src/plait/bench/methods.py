@@ -1,0 +1,111 @@
+"""The methods that a benchmark of tool tasks compares: Plait, its baselines, and two that need no model.
+
+Knows nothing of how a method's result is judged.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from plait.agents.agent import Agent
+from plait.bench.baselines.react import ReactTask, react
+from plait.bench.workbench import WorkbenchTask, replay
+from plait.errors import BudgetExhausted, ReplyError
+from plait.journal import Journal
+from plait.models.budget import Budget
+from plait.models.paths import runs_folder
+from plait.models.protocol import LanguageModel, Settings
+from plait.runner import Hands, start
+from plait.runtime.log import RunLog
+from plait.runtime.options import Options
+from plait.tools.approval import ApprovalPolicy
+from plait.tools.executor import Executor
+from plait.tools.sources import open_tools
+
+OFFICE = "plait.tools.office"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Means:
+    """What a method works with."""
+
+    options: Options
+    log: RunLog
+    model: LanguageModel | None
+    """None where the method asks none."""
+
+
+Solve: TypeAlias = Callable[[WorkbenchTask, str, Means], Awaitable[str]]
+"""Solves a task as run `run_id`, and returns how it ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One way to solve tasks."""
+
+    solve: Solve
+    about: str
+    """In a line."""
+    asks_model: bool = True
+
+
+async def _plait(task: WorkbenchTask, run_id: str, means: Means) -> str:
+    hands = Hands(model=means.model, log=means.log)
+    result = await start(task.query, means.options, hands, run_id=run_id)
+    return result.status
+
+
+async def _react_alone(task: WorkbenchTask, run_id: str, means: Means) -> str:
+    options, model = means.options, means.model
+    assert model is not None
+    folder = runs_folder() / run_id
+    folder.mkdir(parents=True, exist_ok=True)
+    journal = await means.log.start(run_id, task.query, {**options.as_json(), "method": "react"})
+    try:
+        async with open_tools(options.tools, folder) as toolset:
+            agent = Agent(
+                role="react",
+                strand="baseline",
+                model=model,
+                budget=Budget(options.limits()),
+                settings=Settings(temperature=options.temperature, seed=options.seed),
+            )
+            executor = Executor(toolset.tools, ApprovalPolicy(yes=True))
+            work = ReactTask(
+                task=task.query, notes=toolset.notes, tools=toolset.tools, executor=executor, agent=agent
+            )
+            status, answer = await _react(journal, work)
+        await journal.finish(status, {"answer": answer})
+    finally:
+        await journal.close()
+    return status
+
+
+async def _react(journal: Journal, work: ReactTask) -> tuple[str, str]:
+    """Return how a ReAct loop ended; whatever ended it, the tables say whether it was right."""
+    try:
+        answer = await react(journal, work)
+    except BudgetExhausted:
+        return "budget_exhausted", ""
+    except ReplyError:
+        return "failed", ""
+    return ("succeeded" if answer else "failed"), answer or ""
+
+
+async def _gold(task: WorkbenchTask, run_id: str, means: Means) -> str:
+    folder = runs_folder() / run_id
+    folder.mkdir(parents=True, exist_ok=True)
+    replay(task.gold, folder)
+    return "succeeded"
+
+
+async def _nothing(task: WorkbenchTask, run_id: str, means: Means) -> str:
+    return "succeeded"
+
+
+METHODS: Mapping[str, Method] = {
+    "plait": Method(solve=_plait, about="as `plait run` does"),
+    "react": Method(solve=_react_alone, about="a plain ReAct loop (Yao et al., 2023)"),
+    "gold": Method(solve=_gold, about="the calls that the benchmark holds for right", asks_model=False),
+    "nothing": Method(solve=_nothing, about="no call at all", asks_model=False),
+}

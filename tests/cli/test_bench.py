@@ -1,0 +1,180 @@
+"""`plait bench`: figures of methods on real tasks, kept as they come, and what cannot be."""
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.child import MAIN
+from tests.support.served import served
+
+from plait.bench.trial import read_trials
+from plait.bench.workbench import load_tasks
+from plait.cli.app import run
+
+DATA = Path(__file__).parents[1] / "bench" / "data" / "workbench"
+TASKS = load_tasks(DATA)
+NOTHING_TO_DO = sum(not task.gold for task in TASKS)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "kept"
+
+
+def bench(out: Path, *arguments: str, data: Path = DATA) -> int:
+    return run(["bench", "workbench", "--data", str(data), "--out", str(out), *arguments])
+
+
+def lines(out: Path, method: str) -> Sequence[str]:
+    (file,) = out.glob(f"{method}-*.jsonl")
+    return file.read_text(encoding="utf-8").splitlines()
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_gold_calls_solve_all_and_nothing_what_needs_no_call(
+    out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(out, "--method", "gold", "--method", "nothing", "--json") == 0
+    found = told(capsys)
+    gold, nothing = found["methods"]["gold"], found["methods"]["nothing"]
+    assert (gold["right"], gold["acting_right"]) == (len(TASKS), len(TASKS) - NOTHING_TO_DO)
+    assert (nothing["right"], nothing["acting_right"], nothing["side_effects"]) == (NOTHING_TO_DO, 0, 0)
+    against = found["against_gold"]["nothing"]
+    assert (against["better"], against["worse"]) == (0, len(TASKS) - NOTHING_TO_DO)
+    assert [trial.right for trial in read_trials(Path(nothing["file"]))] == [not task.gold for task in TASKS]
+
+
+def test_other_files_in_the_format_are_solved_by_their_gold_calls_too(
+    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.csv"
+    call = 'calendar.delete_event.func(event_id="00000256")'
+    file.write_text(
+        f"query,answer\nDelete it,\"['{call.replace(chr(34), chr(34) * 2)}']\"\nDo not,[]\n", "utf-8"
+    )
+    assert bench(out, "--method", "gold", "--method", "nothing", "--json", data=file) == 0
+    methods = told(capsys)["methods"]
+    assert (methods["gold"]["right"], methods["nothing"]["right"]) == (2, 1)
+
+
+def test_a_table_names_each_method_and_says_that_few_tasks_prove_nothing(
+    out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(out, "--method", "gold", "--method", "nothing", "--limit", "4") == 0
+    said = capsys.readouterr()
+    head, gold, nothing = said.out.splitlines()[:3]
+    assert head.split()[:4] == ["method", "right", "95%", "acting"]
+    assert gold.split()[:2] == ["gold", "4/4"]
+    assert nothing.startswith("nothing")
+    assert "nothing against gold, 4 tasks" in said.out
+    assert "below 100 tasks no difference is called significant" in said.out
+    assert said.err.count("\n") == 8
+    assert "gold 1/4, about" in said.err
+
+
+def test_the_same_command_goes_on_and_other_options_begin_anew(
+    out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench(out, "--method", "nothing", "--limit", "2")
+    first = lines(out, "nothing")
+    capsys.readouterr()
+    assert bench(out, "--method", "nothing", "--limit", "3") == 0
+    assert lines(out, "nothing")[:2] == first
+    assert capsys.readouterr().err.count("\n") == 1
+    with served(respond=lambda body: 'done(result="There is nothing to do.")') as endpoint:
+        where = ["--model", "m", "--base-url", endpoint.base_url, "--method", "react", "--limit", "2"]
+        bench(out, *where)
+        bench(out, *where, "--temperature", "0.7")
+        asked = len(endpoint.bodies)
+        bench(out, *where)
+        assert len(endpoint.bodies) == asked == 4
+    assert len(list(out.glob("react-*.jsonl"))) == 2
+
+
+def test_every_so_many_tasks_are_those_rows(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench(out, "--method", "nothing", "--every", "3") == 0
+    assert [json.loads(line)["index"] for line in lines(out, "nothing")] == list(range(0, len(TASKS), 3))
+
+
+def test_what_runs_learn_stays_in_the_benchmark(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with served(respond=lambda body: "1. Look\n# critique: fine\n# score: 9") as endpoint:
+        where = ["--model", "m", "--base-url", endpoint.base_url, "--max-calls", "2"]
+        assert bench(out, *where, "--limit", "1") == 0
+    capsys.readouterr()
+    run(["show", json.loads(lines(out, "plait")[0])["run_id"], "--json"])
+    assert '"memory":"bench-plait-' in capsys.readouterr().out.replace('": "', '":"')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--method", "magic"], "--method 'magic' is unknown; there is: plait"),
+        (["--limit", "3", "--every", "2"], "give one"),
+        (["--data", "/nowhere"], "cannot read the task file '/nowhere'"),
+        (["--temperature", "9"], "temperature"),
+        (["--out", __file__], "cannot be made"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    out: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
+) -> None:
+    assert bench(out, *arguments) != 0
+    said = capsys.readouterr().err
+    assert problem in said
+    assert len(said.splitlines()) == 1
+
+
+def test_a_dead_endpoint_breaks_tasks_that_can_be_run_again(
+    out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = [
+        "--model",
+        "m",
+        "--base-url",
+        "http://127.0.0.1:9",
+        "--method",
+        "react",
+        "--limit",
+        "1",
+        "--json",
+    ]
+    assert bench(out, *where) == 0
+    assert told(capsys)["methods"]["react"]["errors"] == 1
+    assert bench(out, *where, "--again") == 0
+    assert len(lines(out, "react")) == 2
+    assert told(capsys)["methods"]["react"]["tasks"] == 1
+
+
+@pytest.mark.processes
+def test_a_benchmark_that_is_killed_goes_on_without_a_finished_task(
+    out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with served(respond=lambda body: 'done(result="There is nothing to do.")') as endpoint:
+        arguments = ["bench", "workbench", "--data", str(DATA), "--out", str(out), "--method", "react"]
+        where = ["--model", "m", "--base-url", endpoint.base_url, "--limit", "8"]
+        with subprocess.Popen(
+            [*MAIN, *arguments, *where],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            env=dict(os.environ),
+        ) as child:
+            assert child.stderr is not None
+            for _ in range(3):
+                child.stderr.readline()
+            child.kill()
+        finished = lines(out, "react")
+        assert 3 <= len(finished) < 8
+        before = len(endpoint.bodies)
+        assert run([*arguments, *where]) == 0
+        # One was under way when it was killed, and may have asked already.
+        assert before - len(finished) in (0, 1)
+        assert len(endpoint.bodies) - before == 8 - len(finished)
+    assert lines(out, "react")[: len(finished)] == finished
+    assert len(lines(out, "react")) == 8
