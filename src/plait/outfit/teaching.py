@@ -12,6 +12,7 @@ from time import time
 from typing import Any, NamedTuple
 
 from plait.events import PhaseFinished, Record
+from plait.experience.consolidation.as_it_was import AS_IT_WAS, as_it_was, exact_key
 from plait.experience.consolidation.caution import needed, rests_on_others, taken_from, why_not, with_answers
 from plait.experience.consolidation.compile import Success, compile_success, tainted
 from plait.experience.consolidation.failures import lessons_of
@@ -147,12 +148,27 @@ def _whole(work: Work, root: Goal) -> Iterator[Experience]:
         if found is None:
             return
         if found.doubt:
-            day = dates_by(work.notes)("today")
-            source = {work.run_id: day.isoformat() if day else ""}
+            today = dates_by(work.notes)("today")
+            day = today.isoformat() if today else ""
             record = pipeline_record(work, root, root.text, found.pipeline, "provisional")
-            yield replace(record, content={**record.content, LEARNED_FROM: source})
+            yield replace(record, content={**record.content, LEARNED_FROM: {work.run_id: day}})
+            if record.status != "quarantined":
+                yield from _as_it_was(work, root, day)
         else:
             yield pipeline_record(work, root, root.text, found.pipeline, "active")
+
+
+def _as_it_was(work: Work, root: Goal, day: str) -> Iterator[Experience]:
+    """Yield the very calls of a run that no rule could be told from, for the same goal on the same day."""
+    steps = [step for leaf in worked_out(root) for step in leaf.steps]
+    effects = {tool.name for tool in work.tools if tool.effect == "changes"}
+    pipeline = as_it_was(root.text, steps, effects)
+    if pipeline is None or problems_of(pipeline, work.parameters):
+        return
+    names = list(dict.fromkeys(node.tool for node in pipeline.calls))
+    known = {tool.name: digest_of(tool) for tool in work.tools if tool.name in names}
+    content = {**as_json(pipeline), TOOLS_KEY: known, AS_IT_WAS: day}
+    yield replace(work.record("pipeline", root.text, content, tools=names), key=exact_key(root.text))
 
 
 def worked_out(root: Goal) -> list[Goal]:

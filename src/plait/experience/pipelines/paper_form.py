@@ -1,8 +1,8 @@
 """Pipelines as JSON, in the form of the paper's appendix A with keys of our own beside its keys.
 
-`arguments` and `effect` of a node, `condition` of an edge and `slots` are ours; a form without them is read
-all the same. What is read may come from anybody: it is bounded, and believed only as far as `soundness` says.
-Knows nothing of files or memories.
+`arguments`, `effect`, `answer` and `exactly` of a node, `condition` of an edge and `slots` are ours; a form
+without them is read all the same. What is read may come from anybody: it is bounded, and believed only as far
+as `soundness` says. Knows nothing of files or memories.
 """
 
 from collections.abc import Mapping, Sequence
@@ -101,6 +101,7 @@ def _node_as_json(node: Node) -> JSONObject:
         "arguments": {name: _binding_as_json(binding) for name, binding in node.arguments.items()},
         "effect": node.effect,
         **({"answer": node.answer} if node.answer else {}),
+        **({"exactly": node.exactly} if node.exactly else {}),
     }
 
 
@@ -167,6 +168,7 @@ def _node(value: object) -> Node:
         },
         effect=effect,
         answer=_text(fields, "answer", where) if "answer" in fields else "",
+        exactly=_text(fields, "exactly", where) if "exactly" in fields else "",
     )
 
 

@@ -86,6 +86,8 @@ class Node:
     effect: bool = False
     answer: str = ""
     """How the tool answered when the effect was done, as `results.answer_shape` tells; empty: not known."""
+    exactly: str = ""
+    """What it must return, as `results.digest_of_result` tells; empty: anything will do."""
 
 
 @dataclass(frozen=True, kw_only=True)

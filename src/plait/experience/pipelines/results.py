@@ -205,3 +205,8 @@ def answer_shape(observation: str, arguments: Mapping[str, Any]) -> str:
     for value in sorted(map(str, arguments.values()), key=len, reverse=True):
         text = text.replace(value.casefold(), "~") if len(value) > MOST_TRIFLE else text
     return hashlib.blake2b(re.sub(r"\d+", "0", text).encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def digest_of_result(observation: str) -> str:
+    """Return what two results have in common only where they are the same to the letter."""
+    return hashlib.blake2b(observation.encode(), digest_size=8).hexdigest()

@@ -22,7 +22,15 @@ from plait.experience.pipelines.pipeline import (
     Node,
     Pipeline,
 )
-from plait.experience.pipelines.results import Row, answer_shape, first_of, in_order, last_of, rows_of
+from plait.experience.pipelines.results import (
+    Row,
+    answer_shape,
+    digest_of_result,
+    first_of,
+    in_order,
+    last_of,
+    rows_of,
+)
 from plait.models.schema import coerce, properties_of
 
 MOST_CALLS = 32
@@ -101,6 +109,8 @@ class Walk:
                 raise _LeaveError(f"{node.name} failed")
             if node.answer and answer_shape(step.observation, step.arguments) != node.answer:
                 raise _LeaveError(f"{node.name} answered otherwise than when it was learned")
+            if node.exactly and digest_of_result(step.observation) != node.exactly:
+                raise _LeaveError(f"{node.tool} returned something else than when it was learned")
             place.taken += 1
             made.append(step)
         place.made[node.name] = made

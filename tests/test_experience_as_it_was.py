@@ -1,0 +1,154 @@
+"""The same task in the same situation: the calls of a success are made again, though no rule can be told.
+
+Over real tools, a real log and scripts. The searches here hold an end of time that follows from nothing that
+was said, as a small model's often do, so that no pipeline with slots can be used.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from plait.events import PipelineEnded, PipelineRecalled, StepRecorded
+from plait.experience.consolidation.as_it_was import AS_IT_WAS, as_it_was, day_of, exact_key
+from plait.experience.investigation.tree import Step
+from plait.experience.record import Experience
+from plait.models.embeddings import HashEmbedder
+from plait.models.scripted import ScriptedModel
+from plait.outfit.hands import Hands
+from plait.outfit.learning import unlearn
+from plait.runner import start
+from plait.runtime.experience_store import ExperienceStore
+from plait.runtime.log import RunLog
+from plait.runtime.options import Options
+from plait.task import Result
+
+OFFICE = Options(tools=("plait.tools.office",), yes=True)
+REMARKS = "\n# critique: As asked.\n# score: 10"
+THOUGHT = "# thought: As asked.\n"
+TASK = "Cancel my next meeting with sofia"
+SCRIPT = [
+    f"1. {TASK}{REMARKS}",
+    f'{THOUGHT}calendar.search_events(query="sofia", time_min="2023-11-30 00:00:00", '
+    f'time_max="2024-02-01 07:00:00"){REMARKS}',
+    f'{THOUGHT}calendar.delete_event(event_id="00000027"){REMARKS}',
+    f'{THOUGHT}done(result="cancelled"){REMARKS}',
+    f"It is done.{REMARKS}",
+]
+
+
+@pytest.fixture
+async def log() -> AsyncIterator[RunLog]:
+    log = RunLog.open()
+    yield log
+    await log.close()
+
+
+async def run(log: RunLog, said: str, replies: Sequence[str] = (), options: Options = OFFICE) -> Result:
+    async with ScriptedModel(list(replies)) as model:
+        return await start(said, options, Hands(model=model, log=log, embedder=HashEmbedder()))
+
+
+async def exact(log: RunLog, status: str = "active") -> list[Experience]:
+    found = await ExperienceStore(log).find(kind="pipeline", statuses=(status,))  # pyright: ignore[reportArgumentType]
+    return [record for record in found if day_of(record.content) is not None]
+
+
+def effects(log: RunLog, result: Result) -> list[str]:
+    steps = [record.event for record in log.records(result.run_id) if isinstance(record.event, StepRecorded)]
+    return [step.args["arguments"]["event_id"] for step in steps if step.step == "effect"]
+
+
+def left(log: RunLog, result: Result) -> list[str]:
+    events = [record.event for record in log.records(result.run_id)]
+    return [event.left for event in events if isinstance(event, PipelineEnded)]
+
+
+async def test_the_same_task_in_the_same_situation_asks_no_model(log: RunLog):
+    first = await run(log, TASK, SCRIPT)
+    assert first.usage.model_calls == 5
+    second = await run(log, f"  {TASK} ")
+    assert (second.status, second.usage.model_calls) == ("succeeded", 0)
+    assert effects(log, second) == effects(log, first) == ["00000027"]
+    assert "00000027" in str(second.answer)
+    [record] = await exact(log)
+    assert (record.uses, record.successes) == (1, 1)
+
+
+async def test_where_a_read_is_answered_otherwise_the_agent_goes_on(log: RunLog, tmp_path: Path):
+    here = replace(OFFICE, out=str(tmp_path / "office"))
+    await run(log, TASK, SCRIPT, here)
+    # The meeting is gone, and another one is next.
+    again = [SCRIPT[2].replace("00000027", "00000082"), *SCRIPT[3:]]
+    second = await run(log, TASK, again, here)
+    assert left(log, second) == ["calendar.search_events returned something else than when it was learned"]
+    assert effects(log, second) == ["00000082"]
+
+
+@pytest.mark.parametrize(
+    "other", ["Cancel my next meeting with raj", "cancel my next meeting with Sofia, please"]
+)
+async def test_another_wording_is_planned(log: RunLog, other: str):
+    await run(log, TASK, SCRIPT)
+    second = await run(log, other, [SCRIPT[0].replace(TASK, other), *SCRIPT[1:]])
+    assert second.usage.model_calls == 5
+    assert [r for r in log.records(second.run_id) if isinstance(r.event, PipelineRecalled)] == []
+
+
+async def test_on_another_day_it_is_planned(log: RunLog):
+    await run(log, TASK, SCRIPT)
+    store = ExperienceStore(log)
+    [record] = await exact(log)
+    assert record.content[AS_IT_WAS] == "2023-11-30"
+    await store.remove([record.id])
+    await store.add(replace(record, content={**record.content, AS_IT_WAS: "2023-12-01"}))
+    assert (await run(log, TASK, SCRIPT)).usage.model_calls == 5
+
+
+async def test_what_the_user_calls_wrong_is_not_done_again(log: RunLog):
+    first = await run(log, TASK, SCRIPT)
+    await unlearn(ExperienceStore(log), OFFICE.memory, log.records(first.run_id))
+    assert await exact(log) == []
+    assert (await run(log, TASK, SCRIPT)).usage.model_calls == 5
+
+
+async def test_a_task_that_a_rule_was_told_from_needs_none(log: RunLog):
+    task = "Delete my meeting with the id 00000027"
+    plan = f"1. {task}{REMARKS}"
+    await run(log, task, [plan, *SCRIPT[2:]])
+    assert await exact(log) == []
+    assert len(await ExperienceStore(log).find(kind="pipeline", statuses=("active",))) == 1
+
+
+async def test_a_run_that_failed_leaves_none(log: RunLog):
+    result = await run(log, TASK, SCRIPT[:3], replace(OFFICE, max_calls=3))
+    assert result.status == "budget_exhausted"
+    assert await exact(log) == []
+
+
+def step(
+    tool: str, observation: str = "id\n1", *, effect: bool = False, ok: bool = True, whole: bool = True
+) -> Step:
+    return Step(tool=tool, arguments={"q": tool}, observation=observation, ok=ok, effect=effect, whole=whole)
+
+
+def test_what_failed_or_was_asked_before_is_left_out_and_what_found_nothing_stays():
+    steps = [step("look"), step("look"), step("vain", "No events found."), step("lost", ok=False)]
+    found = as_it_was("Do it", [*steps, step("do", "Done.", effect=True)], ["do"])
+    assert found is not None
+    assert [node.tool for node in found.calls] == ["look", "vain", "do"]
+    assert [bool(node.exactly) for node in found.calls] == [True, True, False]
+    assert [node.answer for node in found.calls][:2] == ["", ""]
+    assert found.calls[2].answer
+
+
+def test_what_cannot_be_compared_or_is_no_routine_is_left_out():
+    assert as_it_was("Do it", [], []) is None
+    assert as_it_was("Do it", [step("look", whole=False)], []) is None
+    assert as_it_was("Do it", [step(f"look{number}") for number in range(16)], []) is not None
+    assert as_it_was("Do it", [step(f"look{number}") for number in range(17)], []) is None
+
+
+def test_a_key_of_one_goal_is_no_key_of_a_kind():
+    assert exact_key("Do  it") == exact_key(" Do it ") != exact_key("do it")
