@@ -30,7 +30,7 @@ from plait.bench.baselines.react import (
     told,
 )
 from plait.errors import ReplyError
-from plait.events import Noted, PlanMade
+from plait.events import Noted, PlanMade, SubtaskFinished, SubtaskStarted
 from plait.journal import Journal
 from plait.models.protocol import Grammar, Message
 from plait.reflection.trajectory import one_line
@@ -77,22 +77,24 @@ async def plan_execute(journal: Journal, work: ReactTask) -> str:
         ReplyError: no readable call, or neither plan nor answer of the replanner, in the tries of a reply.
         BudgetExhausted: the budget is used up.
     """
-    left = await journal.branch("plan", _plan, work)
+    left = await journal.branch("round-1/plan", _plan, work)
+    await journal.branch("round-1", _announce, (left, 1))
     past: list[Past] = []
-    revised = 0
+    plan, position = 1, 0
     while left:
-        place = f"plan-step-{len(past) + 1}"
-        past.append(await journal.branch(place, _execute, (work, left[0], tuple(past))))
+        position += 1
+        place = f"round-{plan}/subtask-{position}"
+        past.append(await journal.branch(place, _execute, (work, str(position), left[0], tuple(past))))
         left = left[1:]
-        if left and revised == REPLANNINGS:
+        revisable = plan <= REPLANNINGS
+        if left and not revisable:
             continue
-        given = (work, tuple(past), left, revised < REPLANNINGS)
-        outcome = await journal.branch(f"{place}/replan", _replan, given)
+        outcome = await journal.branch(f"{place}/replan", _replan, (work, tuple(past), left, revisable))
         if isinstance(outcome, str):
             return outcome
         if outcome != left:
-            revised += 1
-            journal.emit(_made(outcome, revised + 1))
+            plan, position = plan + 1, 0
+            await journal.branch(f"round-{plan}", _announce, (outcome, plan))
         left = outcome
     return ""
 
@@ -108,17 +110,16 @@ async def _plan(journal: Journal, work: ReactTask) -> Plan:
 
     planner = replace(work.agent, role="planner")
     try:
-        plan = await readable(journal, planner, [system(work), _user(task)], form, read)
+        return await readable(journal, planner, [system(work), _user(task)], form, read)
     except ReplyError as error:
-        plan = (" ".join(work.task.split()),)
         journal.emit(Noted(text=f"{error.message}; the task itself is the plan"))
-    journal.emit(_made(plan, 1))
-    return plan
+        return (" ".join(work.task.split()),)
 
 
-async def _execute(journal: Journal, given: tuple[ReactTask, str, Sequence[Past]]) -> Past:
-    """Do one step with a ReAct loop of its own."""
-    work, step, past = given
+async def _execute(journal: Journal, given: tuple[ReactTask, str, str, Sequence[Past]]) -> Past:
+    """Do one step, the subtask of an id, with a ReAct loop of its own."""
+    work, id, step, past = given
+    journal.emit(SubtaskStarted(id=id, goal=step))
     text = fill(load(PACKAGE, "plan_step"), step=step, task=told(work), past=_past_text(past))
     agent = replace(work.agent, role="executor")
     done = await episode(journal, replace(work, agent=agent), opening(work, text), Rules(steps=STEP_REPLIES))
@@ -127,7 +128,10 @@ async def _execute(journal: Journal, given: tuple[ReactTask, str, Sequence[Past]
         for each in done.steps
         if each.effect and (each.ok or each.unknown)
     ]
-    return Past(step=step, result=_outcome(done), changes=changes)
+    result = _outcome(done)
+    status = "succeeded" if done.ending == "done" else "failed"
+    journal.emit(SubtaskFinished(id=id, status=status, result=result))
+    return Past(step=step, result=result, changes=changes)
 
 
 async def _replan(journal: Journal, given: tuple[ReactTask, Sequence[Past], Plan, bool]) -> Plan | str:
@@ -195,12 +199,14 @@ def _numbered(plan: Plan) -> str:
     return "\n".join(f"{number}. {step}" for number, step in enumerate(plan, 1))
 
 
-def _made(plan: Plan, number: int) -> PlanMade:
+async def _announce(journal: Journal, given: tuple[Plan, int]) -> None:
+    """Tell of a plan, each in a round of its own."""
+    plan, number = given
     subtasks = [
         {"id": str(position), "goal": step, "depends_on": [str(position - 1)] if position > 1 else []}
         for position, step in enumerate(plan, 1)
     ]
-    return PlanMade(round=number, subtasks=subtasks)
+    journal.emit(PlanMade(round=number, subtasks=subtasks))
 
 
 def _user(text: str) -> Message:

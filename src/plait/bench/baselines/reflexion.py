@@ -35,7 +35,7 @@ from plait.bench.baselines.react import (
     told,
 )
 from plait.errors import ReplyError
-from plait.events import MemoryWritten
+from plait.events import MemoryWritten, RoundStarted
 from plait.journal import Journal
 from plait.models.protocol import Grammar, Message
 from plait.reflection.second_opinion import YES_OR_NO
@@ -77,17 +77,17 @@ async def reflexion(journal: Journal, work: ReactTask, trials: int = TRIALS) -> 
     memory: deque[str] = deque(maxlen=MEMORY)
     changes: dict[str, Step] = {}
     for number in range(1, trials):
-        trial = await journal.branch(f"trial-{number}", _trial, (work, tuple(memory), dict(changes)))
+        trial = await journal.branch(f"round-{number}", _trial, (work, number, tuple(memory), dict(changes)))
         for step in trial.steps:
             if step.effect and (step.ok or step.unknown):
                 changes.setdefault(canonical(step.tool, step.arguments), step)
-        failure = await journal.branch(f"trial-{number}/evaluate", _evaluate, (work, trial))
+        failure = await journal.branch(f"round-{number}/evaluate", _evaluate, (work, trial))
         if not failure:
             return trial.result
-        lesson = await journal.branch(f"trial-{number}/reflect", _reflect, (work, trial, failure))
+        lesson = await journal.branch(f"round-{number}/reflect", _reflect, (work, trial, failure))
         memory.append(f"Trial {number}: {lesson}")
         journal.emit(MemoryWritten(memory="long_term", entry=memory[-1]))
-    last = await journal.branch(f"trial-{trials}", _trial, (work, tuple(memory), changes))
+    last = await journal.branch(f"round-{trials}", _trial, (work, trials, tuple(memory), changes))
     return last.result
 
 
@@ -105,9 +105,10 @@ class _Once:
         return replace(before, thought=thought.text, observation=f"{DONE_BEFORE} {before.observation}")
 
 
-async def _trial(journal: Journal, given: tuple[ReactTask, Sequence[str], Changes]) -> Episode:
+async def _trial(journal: Journal, given: tuple[ReactTask, int, Sequence[str], Changes]) -> Episode:
     """Let the actor try, with its reflections before the trial's first turn."""
-    work, lessons, changes = given
+    work, number, lessons, changes = given
+    journal.emit(RoundStarted(round=number))
     prompt = opening(work, told(work))
     if lessons:
         shown = [f"{step.call} -> {_short(step)}" for step in changes.values()]
