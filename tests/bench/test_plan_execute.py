@@ -1,7 +1,7 @@
 """The plan-and-execute baseline: a plan, a loop for each step, and a replanner after each."""
 
 import pytest
-from tests.support.desk import LOST, READ, TASK, Desk, add, done, killed_and_resumed, work
+from tests.support.desk import LOST, READ, REFUSED, TASK, Desk, add, done, killed_and_resumed, work
 from tests.support.gbnf import accepts
 from tests.support.memory_journal import Memory, MemoryJournal
 
@@ -90,6 +90,12 @@ async def test_after_the_third_revision_the_plan_is_carried_out_and_only_an_answ
         assert await plan_execute(MemoryJournal(memory), work(model, Desk())) == "Enough."
         final = model.requests[-2]
     assert REPLANNINGS == 3
+    assert [event.role for event in memory.of(Gated)][-4:] == [
+        "executor",
+        "executor",
+        "replanner",
+        "replanner",
+    ]
     assert len(memory.of(PlanMade)) == 1 + REPLANNINGS
     assert takes(final, "answer: Enough.")
     assert not takes(final, "1. Once more")
@@ -136,10 +142,12 @@ async def test_a_step_that_does_not_end_is_stopped_and_told_to_the_replanner() -
     assert '-> <result>white note 4 is written</result>\n   took effect: add_note(text="note 0")' in shown
 
 
-async def test_what_may_have_taken_effect_is_told() -> None:
-    async with ScriptedModel([REST, add(LOST), done("Lost."), "answer: Lost."]) as model:
+async def test_what_took_effect_is_told_and_what_may_have_but_not_what_failed() -> None:
+    async with ScriptedModel([REST, add(LOST), add(REFUSED), done("Lost."), "answer: Lost."]) as model:
         await plan_execute(MemoryJournal(Memory()), work(model, Desk()))
-        assert f'add_note(text="{LOST}") (may have taken effect)' in last(model.requests[-1])
+        shown = last(model.requests[-1])
+    assert f'took effect: add_note(text="{LOST}") (may have taken effect)' in shown
+    assert REFUSED not in shown
 
 
 @pytest.mark.parametrize("calls", range(1, len(SOLVED)))

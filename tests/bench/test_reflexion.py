@@ -1,7 +1,7 @@
 """The Reflexion baseline: trials, a judgement or a heuristic after each, and reflections that are kept."""
 
 import pytest
-from tests.support.desk import LOST, READ, Desk, add, done, killed_and_resumed, work
+from tests.support.desk import LOST, READ, REFUSED, Desk, add, done, killed_and_resumed, work
 from tests.support.gbnf import accepts
 from tests.support.memory_journal import Memory, MemoryJournal
 
@@ -120,6 +120,14 @@ async def test_an_effect_in_doubt_is_not_made_again_either() -> None:
         assert await reflexion(MemoryJournal(Memory()), work(model, desk)) == "It is there."
         assert "may or may not" in model.requests[5].messages[-1].content
     assert desk.notes == [LOST]
+
+
+async def test_an_effect_that_failed_may_be_tried_again() -> None:
+    failing = [add(REFUSED), done("No ink."), "no", "Try again."]
+    async with ScriptedModel([*failing, add(REFUSED), done("Still no ink."), "yes"]) as model:
+        await reflexion(MemoryJournal(Memory()), work(model, Desk()))
+        assert "again:\nnone\n" in model.requests[4].messages[-1].content
+        assert DONE_BEFORE not in model.requests[5].messages[-1].content
 
 
 async def test_what_cannot_be_read_is_asked_again() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from plait.agents.agent import Agent
 from plait.bench.baselines.react import ReactTask
-from plait.errors import ModelError
+from plait.errors import ModelError, ToolError
 from plait.journal import Journal
 from plait.models.budget import Budget, Limits
 from plait.models.protocol import LanguageModel, Settings
@@ -22,6 +22,7 @@ from plait.tools.tool import OutcomeUnknown
 
 TASK = "Note the bread and the milk"
 LOST = "answers get lost"
+REFUSED = "never written"
 Loop = Callable[[Journal, ReactTask], Awaitable[str]]
 
 
@@ -38,6 +39,8 @@ class Desk:
         @tool(effect="changes")
         def add_note(text: str, color: str = "white") -> str:
             """Write a note."""
+            if text == REFUSED:
+                raise ToolError("there is no ink")
             self.notes.append(text)
             if text == LOST:
                 raise OutcomeUnknown("add_note gave no answer")
