@@ -5,10 +5,13 @@ Knows nothing of how a method's result is judged.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from plait.agents.agent import Agent
+from plait.bench.baselines.plan_execute import plan_execute
 from plait.bench.baselines.react import ReactTask, react
+from plait.bench.baselines.reflexion import reflexion
 from plait.bench.workbench import WorkbenchTask, replay
 from plait.errors import BudgetExhausted, ReplyError
 from plait.journal import Journal
@@ -37,6 +40,8 @@ class Means:
 
 Solve: TypeAlias = Callable[[WorkbenchTask, str, Means], Awaitable[str]]
 """Solves a task as run `run_id`, and returns how it ended."""
+Loop: TypeAlias = Callable[[Journal, ReactTask], Awaitable[str]]
+"""A baseline: solves a task and returns the answer; empty where it has none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,16 +60,16 @@ async def _plait(task: WorkbenchTask, run_id: str, means: Means) -> str:
     return result.status
 
 
-async def _react_alone(task: WorkbenchTask, run_id: str, means: Means) -> str:
+async def _baseline(name: str, loop: Loop, task: WorkbenchTask, run_id: str, means: Means) -> str:
     options, model = means.options, means.model
     assert model is not None
     folder = runs_folder() / run_id
     folder.mkdir(parents=True, exist_ok=True)
-    journal = await means.log.start(run_id, task.query, {**options.as_json(), "method": "react"})
+    journal = await means.log.start(run_id, task.query, {**options.as_json(), "method": name})
     try:
         async with open_tools(options.tools, folder) as toolset:
             agent = Agent(
-                role="react",
+                role=name,
                 strand="baseline",
                 model=model,
                 budget=Budget(options.limits()),
@@ -74,17 +79,17 @@ async def _react_alone(task: WorkbenchTask, run_id: str, means: Means) -> str:
             work = ReactTask(
                 task=task.query, notes=toolset.notes, tools=toolset.tools, executor=executor, agent=agent
             )
-            status, answer = await _react(journal, work)
+            status, answer = await _ended(loop, journal, work)
         await journal.finish(status, {"answer": answer})
     finally:
         await journal.close()
     return status
 
 
-async def _react(journal: Journal, work: ReactTask) -> tuple[str, str]:
-    """Return how a ReAct loop ended; whatever ended it, the tables say whether it was right."""
+async def _ended(loop: Loop, journal: Journal, work: ReactTask) -> tuple[str, str]:
+    """Return how a baseline ended; whatever ended it, the tables say whether it was right."""
     try:
-        answer = await react(journal, work)
+        answer = await loop(journal, work)
     except BudgetExhausted:
         return "budget_exhausted", ""
     except ReplyError:
@@ -105,7 +110,15 @@ async def _nothing(task: WorkbenchTask, run_id: str, means: Means) -> str:
 
 METHODS: Mapping[str, Method] = {
     "plait": Method(solve=_plait, about="as `plait run` does"),
-    "react": Method(solve=_react_alone, about="a plain ReAct loop (Yao et al., 2023)"),
+    "react": Method(solve=partial(_baseline, "react", react), about="a plain ReAct loop (Yao et al., 2023)"),
+    "reflexion": Method(
+        solve=partial(_baseline, "reflexion", reflexion),
+        about="ReAct in three trials, with reflections in between (Shinn et al., 2023)",
+    ),
+    "plan-and-execute": Method(
+        solve=partial(_baseline, "plan-and-execute", plan_execute),
+        about="a plan, ReAct for each step, and replanning (Wang et al., 2023)",
+    ),
     "gold": Method(solve=_gold, about="the calls that the benchmark holds for right", asks_model=False),
     "nothing": Method(solve=_nothing, about="no call at all", asks_model=False),
 }
