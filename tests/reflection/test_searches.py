@@ -74,3 +74,27 @@ def test_for_what_is_ahead_an_empty_search_is_made_again_without_its_upper_bound
     assert wider(empty, known("find the next loan on December 18", dates=DATES)) is None
     assert wider(step({"time_max": "2023-12-18"}, "[]"), ahead) is None
     assert wider(step({"who": "dana"}, "[]"), ahead) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "shorter"),
+    [
+        ("annual summary meeting", "annual summary"),
+        ("Annual Summary Meetings", "Annual Summary"),
+        ("project e-mails", "project"),
+        ("meeting", None),
+        ("meeting room", None),
+        ("summary", None),
+        ("premeeting", None),
+    ],
+)
+def test_a_word_for_the_kind_of_thing_is_given_up_where_nothing_is_called_so(
+    query: str, shorter: str | None
+) -> None:
+    found = wider(step({"query": query, "limit": 3}, "[]"), known("cancel it"))
+    assert found == (None if shorter is None else {"query": shorter, "limit": 3})
+
+
+def test_a_bound_and_a_word_are_given_up_at_once() -> None:
+    empty = step({"query": "summary meeting", "time_max": "2023-12-18"}, "[]")
+    assert wider(empty, known("cancel the next summary meeting")) == {"query": "summary"}

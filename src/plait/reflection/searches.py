@@ -16,6 +16,10 @@ from plait.tools.tool import Tool
 
 _LOWER = re.compile(r"(^|_)(min|start|from|since|after)$", re.IGNORECASE)
 _UPPER = re.compile(r"max|end|until|before|_to$", re.IGNORECASE)
+_KIND = re.compile(
+    r"(?<=\w)\s+(meeting|event|appointment|e-?mail|message|task|document|file|note|contact|customer|record)s?$",
+    re.IGNORECASE,
+)
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -40,13 +44,14 @@ def mended(tool: Tool, arguments: Mapping[str, Any], known: Known) -> tuple[dict
 def wider(step: Step, known: Known) -> dict[str, Any] | None:
     """Return the arguments with which a search that found nothing is made once more, or None.
 
-    Only a bound in time that the task does not set is given up: for what is next or in the future the
-    upper one.
+    Given up are a bound in time that the task does not set, for what is next or in the future the upper one,
+    and a last word that only says what kind of thing is meant: a meeting need not be called one.
     """
-    if known.dates or not ahead(known.task):
-        return None
-    less = {name: v for name, v in step.arguments.items() if not (_is_dated(v) and _UPPER.search(name))}
-    return less if less and len(less) < len(step.arguments) else None
+    less = dict(step.arguments)
+    if not known.dates and ahead(known.task):
+        less = {name: v for name, v in less.items() if not (_is_dated(v) and _UPPER.search(name))}
+    less = {name: _KIND.sub("", v) if isinstance(v, str) else v for name, v in less.items()}
+    return less if less and less != step.arguments else None
 
 
 def _needless(tool: Tool, name: str, value: Any, known: Known) -> bool:
