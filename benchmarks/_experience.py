@@ -105,7 +105,7 @@ class Study:
             await self._run([row], file, VARIANTS[variant])
 
     async def _run(self, rows: Rows, name: str, without: Sequence[str]) -> None:
-        def tell(trial: Trial) -> None:
+        def tell(trial: Trial, left: int) -> None:
             measured = asdict(trial) | measures(log, trial.run_id)
             with (self.home / f"{name}.jsonl").open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(measured) + "\n")

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from plait.events import PipelineRecalled, StepRecorded
-from plait.experience.consolidation.as_it_was import day_of
+from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.record import Experience
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel
@@ -54,7 +54,7 @@ async def run(log: RunLog, said: str, replies: Sequence[str]) -> Result:
 async def pipelines(log: RunLog) -> list[Experience]:
     """Return those for goals of a kind, without those for one goal on one day."""
     found = await ExperienceStore(log).find(kind="pipeline")
-    return [record for record in found if day_of(record.content) is None]
+    return [record for record in found if kept_situation(record.content) is None]
 
 
 def deleted(log: RunLog, result: Result) -> list[str]:

@@ -7,12 +7,19 @@ was said, as a small model's often do, so that no pipeline with slots can be use
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from plait.events import PipelineEnded, PipelineRecalled, StepRecorded
-from plait.experience.consolidation.as_it_was import AS_IT_WAS, as_it_was, day_of, exact_key
-from plait.experience.investigation.tree import Step
+from plait.experience.consolidation.as_it_was import (
+    AS_IT_WAS,
+    as_it_was,
+    exact_key,
+    kept_situation,
+    situation_of,
+)
+from plait.experience.investigation.tree import Goal, Step
 from plait.experience.record import Experience
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel
@@ -52,7 +59,7 @@ async def run(log: RunLog, said: str, replies: Sequence[str] = (), options: Opti
 
 async def exact(log: RunLog, status: str = "active") -> list[Experience]:
     found = await ExperienceStore(log).find(kind="pipeline", statuses=(status,))  # pyright: ignore[reportArgumentType]
-    return [record for record in found if day_of(record.content) is not None]
+    return [record for record in found if kept_situation(record.content) is not None]
 
 
 def effects(log: RunLog, result: Result) -> list[str]:
@@ -100,9 +107,9 @@ async def test_on_another_day_it_is_planned(log: RunLog):
     await run(log, TASK, SCRIPT)
     store = ExperienceStore(log)
     [record] = await exact(log)
-    assert record.content[AS_IT_WAS] == "2023-11-30"
     await store.remove([record.id])
-    await store.add(replace(record, content={**record.content, AS_IT_WAS: "2023-12-01"}))
+    other = situation_of("Today is Friday 2023-12-01.", OFFICE.of_agents())
+    await store.add(replace(record, content={**record.content, AS_IT_WAS: other}))
     assert (await run(log, TASK, SCRIPT)).usage.model_calls == 5
 
 
@@ -127,27 +134,75 @@ async def test_a_run_that_failed_leaves_none(log: RunLog):
     assert await exact(log) == []
 
 
+@pytest.mark.parametrize(
+    ("other", "calls"),
+    [({"rounds": 2}, 5), ({"seed": 1}, 5), ({"max_calls": 7}, 0)],
+)
+async def test_other_settings_choose_anew(log: RunLog, other: dict[str, Any], calls: int):
+    await run(log, TASK, SCRIPT)
+    second = await run(log, TASK, SCRIPT if calls else [], OFFICE.changed(other))
+    assert second.usage.model_calls == calls
+
+
+async def test_what_input_files_say_is_no_part_of_the_goal(log: RunLog, tmp_path: Path):
+    file = tmp_path / "list.txt"
+    file.write_text("eggs", encoding="utf-8")
+    await run(log, TASK, SCRIPT, replace(OFFICE, files=(str(file),)))
+    assert await exact(log) == []
+
+
+async def test_the_paper_has_none(log: RunLog):
+    await run(log, TASK, SCRIPT, replace(OFFICE, preset="paper"))
+    assert await exact(log) == []
+
+
 def step(
     tool: str, observation: str = "id\n1", *, effect: bool = False, ok: bool = True, whole: bool = True
 ) -> Step:
     return Step(tool=tool, arguments={"q": tool}, observation=observation, ok=ok, effect=effect, whole=whole)
 
 
-def test_what_failed_or_was_asked_before_is_left_out_and_what_found_nothing_stays():
-    steps = [step("look"), step("look"), step("vain", "No events found."), step("lost", ok=False)]
-    found = as_it_was("Do it", [*steps, step("do", "Done.", effect=True)], ["do"])
+DO = step("do", "Done.", effect=True)
+
+
+def reached(*steps: Step, goal: str = "Do it", beside: Sequence[Goal] = ()) -> Goal:
+    leaf = Goal(id="1", text=goal, status="succeeded", steps=steps)
+    return Goal(id="", text=goal, status="succeeded", subgoals=[leaf, *beside])
+
+
+def test_what_was_asked_before_is_left_out_and_what_found_nothing_stays():
+    found = as_it_was(reached(step("look"), step("look"), step("vain", "No events found."), DO), ["do"])
     assert found is not None
     assert [node.tool for node in found.calls] == ["look", "vain", "do"]
     assert [bool(node.exactly) for node in found.calls] == [True, True, False]
-    assert [node.answer for node in found.calls][:2] == ["", ""]
-    assert found.calls[2].answer
+    assert [bool(node.answer) for node in found.calls] == [False, False, True]
 
 
-def test_what_cannot_be_compared_or_is_no_routine_is_left_out():
-    assert as_it_was("Do it", [], []) is None
-    assert as_it_was("Do it", [step("look", whole=False)], []) is None
-    assert as_it_was("Do it", [step(f"look{number}") for number in range(16)], []) is not None
-    assert as_it_was("Do it", [step(f"look{number}") for number in range(17)], []) is None
+@pytest.mark.parametrize(
+    "root",
+    [
+        reached(),
+        reached(step("look", whole=False), DO),
+        reached(step("ping", "no answer", ok=False), DO),
+        reached(step("do", "Not found.", effect=True), DO),
+        reached(DO, beside=[Goal(id="2", text="Ask who", status="failed", steps=[step("duty")])]),
+        reached(step("look"), DO, goal="Do it and tell me how many are left"),
+        reached(*(step(f"look{number}") for number in range(17))),
+    ],
+)
+def test_what_may_rest_on_more_than_can_be_compared_is_left_out(root: Goal):
+    assert as_it_was(root, ["do"]) is None
+
+
+def test_a_way_has_sixteen_calls_at_most():
+    assert as_it_was(reached(*(step(f"look{number}") for number in range(16))), []) is not None
+
+
+def test_a_situation_is_told_by_the_notes_and_the_settings():
+    told = situation_of("Today is Monday.", {"model": "m", "rounds": 5})
+    assert told == situation_of("Today is Monday.", {"rounds": 5, "model": "m"})
+    assert told != situation_of("Today is Tuesday.", {"model": "m", "rounds": 5})
+    assert told != situation_of("Today is Monday.", {"model": "n", "rounds": 5})
 
 
 def test_a_key_of_one_goal_is_no_key_of_a_kind():

@@ -9,7 +9,7 @@ from tests.test_experience_runs import ANSWER, OFFICE, OTHER_DAY, REMARKS, TASK,
 
 from plait.errors import ModelError
 from plait.events import PlanMade, PlanRectified, StepDiverged, WorkflowRecalled
-from plait.experience.consolidation.as_it_was import day_of
+from plait.experience.consolidation.as_it_was import kept_situation
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import Answer, ScriptedModel, Step, prompt
 from plait.outfit.hands import Hands
@@ -129,4 +129,4 @@ async def test_what_a_failed_leaf_changed_keeps_the_run_from_teaching_a_pipeline
     # The same calls of leaves that succeeded are kept until another success settles what they leave open.
     await run(log, task, [plan, look, delete, done, last])
     found = await ExperienceStore(log).find(kind="pipeline", statuses=kept)
-    assert [record.status for record in found if day_of(record.content) is None] == ["provisional"]
+    assert [record.status for record in found if kept_situation(record.content) is None] == ["provisional"]

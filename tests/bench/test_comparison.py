@@ -39,9 +39,10 @@ def test_methods_are_compared_on_the_tasks_that_both_have_done() -> None:
     other = [
         replace(ONE, right=False, model_calls=5),
         replace(WRONG, right=True, model_calls=4),
+        replace(BROKE, status="failed"),
         replace(ONE, index=9),
     ]
-    told = difference([ONE, WRONG, BROKE], other)
+    told = difference([ONE, WRONG, BROKE], other)  # An error is no loss to the other.
     assert (told.tasks, told.better, told.worse, told.p_right) == (2, 1, 1, 1)
     assert (told.calls.value, told.p_calls) == (-2.5, 0.5)
     assert told.too_few

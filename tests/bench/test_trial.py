@@ -77,7 +77,9 @@ async def trials(
     log = RunLog.open()
     try:
         means = Means(options=options, log=log, model=model)
-        done = await run_trials(tasks, METHODS[method], means, file, told.append, again=again)
+        done = await run_trials(
+            tasks, METHODS[method], means, file, lambda trial, left: told.append(trial), again=again
+        )
     finally:
         await log.close()
     return done, told
@@ -185,10 +187,10 @@ async def test_tasks_are_under_way_at_once_and_told_in_their_order(file: Path) -
         return "succeeded"
 
     log = RunLog.open()
-    method = Method(solve=wait, about="", asks_model=False)
+    method = Method(solve=wait, about="", reads=frozenset())
     means = Means(options=OPTIONS, log=log, model=None)
     tasks = [(0, DELETE), (1, LEAVE), (2, LEAVE), (3, LEAVE)]
-    done = await run_trials(tasks, method, means, file, lambda trial: None, at_once=2)
+    done = await run_trials(tasks, method, means, file, lambda trial, left: None, at_once=2)
     await log.close()
     assert most == 2
     assert [trial.index for trial in done] == [0, 1, 2, 3]

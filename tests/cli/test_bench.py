@@ -103,6 +103,34 @@ def test_every_so_many_tasks_are_those_rows(out: Path, capsys: pytest.CaptureFix
     assert [json.loads(line)["index"] for line in lines(out, "nothing")] == list(range(0, len(TASKS), 3))
 
 
+def test_a_benchmark_elsewhere_begins_with_nothing_learned(
+    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with served(respond=lambda body: "1. Look\n# critique: fine\n# score: 9") as endpoint:
+        where = ["--model", "m", "--base-url", endpoint.base_url, "--max-calls", "2", "--limit", "1"]
+        bench(out, *where)
+        bench(tmp_path / "elsewhere", *where)
+        (kept,) = out.glob("plait-*.jsonl")
+        before = json.loads(kept.with_suffix(".json").read_text(encoding="utf-8"))["memory"]
+        kept.unlink()
+        bench(out, *where)
+        assert len(endpoint.bodies) == 6
+    memories = {json.loads(file.read_text())["memory"] for file in tmp_path.rglob("plait-*.json")}
+    assert len(memories | {before}) == 3
+
+
+def test_another_endpoint_of_the_same_name_is_another_model(
+    out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(2):
+        with served(respond=lambda body: 'done(result="There is nothing to do.")') as endpoint:
+            where = ["--model", "m", "--base-url", endpoint.base_url, "--method", "react", "--limit", "1"]
+            bench(out, *where, "--no-experience")
+            asked = len(endpoint.bodies)
+            bench(out, *where)  # What is no option of a baseline makes it no other.
+            assert len(endpoint.bodies) == asked > 0
+
+
 def test_what_runs_learn_stays_in_the_benchmark(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with served(respond=lambda body: "1. Look\n# critique: fine\n# score: 9") as endpoint:
         where = ["--model", "m", "--base-url", endpoint.base_url, "--max-calls", "2"]
@@ -146,7 +174,11 @@ def test_a_dead_endpoint_breaks_tasks_that_can_be_run_again(
         "--json",
     ]
     assert bench(out, *where) == 0
-    assert told(capsys)["methods"]["react"]["errors"] == 1
+    said = capsys.readouterr()
+    assert json.loads(said.out)["methods"]["react"]["errors"] == 1
+    assert "react 1/1: error: " in said.err
+    bench(out, *where[:-1])
+    assert "react: 1 task broke and count as wrong (error: " in capsys.readouterr().out
     assert bench(out, *where, "--again") == 0
     assert len(lines(out, "react")) == 2
     assert told(capsys)["methods"]["react"]["tasks"] == 1

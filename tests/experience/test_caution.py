@@ -8,6 +8,7 @@ from tests.experience.office_steps import DAY, EVENTS, SCHEMAS, delete, search, 
 from plait.experience.consolidation.caution import (
     loses_choice,
     needed,
+    not_told,
     rests_on_others,
     taken_from,
     why_not,
@@ -15,6 +16,7 @@ from plait.experience.consolidation.caution import (
 )
 from plait.experience.consolidation.compile import compiled
 from plait.experience.investigation.tree import Step
+from plait.experience.pipelines.pipeline import FromGoal, Node, Pipeline, Slot
 from plait.experience.pipelines.results import answer_shape
 from plait.experience.pipelines.walk import Left, Walk
 
@@ -175,3 +177,26 @@ def test_a_constant_that_only_the_whole_task_says_is_told() -> None:
     chosen = compiled("Change the task 00000001 to x", [choice], tools=SCHEMAS)
     assert chosen is not None
     assert taken_from(chosen, "Change the board of the task 00000001 to x") == ["board"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "word"),
+    [
+        ("Delete the archived email from raj", "archived"),
+        ("Delete the new email from raj", "new"),
+        ("Delete the flagged email of raj", "flagged"),
+        ("Delete the task of raj in the backlog", "backlog"),
+        ("Delete the email of raj and tell me what it said", "tell"),
+    ],
+)
+def test_a_word_that_may_say_which_one_is_meant_must_have_gone_into_a_call(goal: str, word: str):
+    pipeline = Pipeline(
+        name="",
+        purpose=goal,
+        nodes=[Node(name="find", tool="find", arguments={"query": FromGoal(slot="who")})],
+        edges=[],
+        slots=[Slot(name="who", example="raj", said="raj")],
+    )
+    assert f"'{word}'" in not_told(pipeline)
+    plain = replace(pipeline, purpose="Please delete the email of raj and then archive it")
+    assert not_told(plain) == ""

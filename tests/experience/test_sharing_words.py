@@ -130,7 +130,7 @@ def test_what_its_tools_are_here_is_told() -> None:
     ("goal", "warning"),
     [
         (f"{GOAL} with olivia", "! 'olivia' goes into no call"),
-        (f"{GOAL} without telling", "! 'without' in its goal asks for a choice that no call shows"),
+        (f"{GOAL} without me", "! 'without' in its goal asks for a choice that no call shows"),
     ],
 )
 def test_what_a_run_would_not_have_kept_is_pointed_at(goal: str, warning: str) -> None:

@@ -359,6 +359,16 @@ def test_an_identifier_is_short_unless_its_schema_says_otherwise() -> None:
     assert accepts(grammar({"type": "string", "maxLength": 80}), call.format("0" * 80))
 
 
+def test_tools_whose_schemas_are_equal_and_not_the_same_are_told_apart():
+    def pick(**properties: Any) -> CallSpec:
+        return CallSpec(name="pick", description="", parameters={"type": "object", "properties": properties})
+
+    assert signature(pick(a={}, b={})) == "pick(a: Any = None, b: Any = None)"
+    assert signature(pick(b={}, a={})) == "pick(b: Any = None, a: Any = None)"
+    assert "Literal[True]" in signature(pick(a={"enum": [True]}))
+    assert "Literal[1]" in signature(pick(a={"enum": [1]}))
+
+
 def test_tools_that_differ_only_in_their_schema_are_told_apart():
     one, other = (
         CallSpec(name="pick", description="", parameters={"type": "object", "properties": {name: {}}})

@@ -161,7 +161,7 @@ async def test_an_agent_that_insists_has_failed() -> None:
 
 
 async def test_a_loop_that_is_broken_off_is_no_success_where_a_milestone_is_not_reached() -> None:
-    stage = Stage(tool=[search("dana")] * 3 + [NO], settings=AS_PLANNED)
+    stage = Stage(tool=[search("dana")] * 3, settings=AS_PLANNED)
     assert (await stage.act(BACK)).runs["1"].status == "failed"
 
 

@@ -80,9 +80,9 @@ def figures(trials: Sequence[Trial]) -> Figures:
 
 
 def difference(one: Sequence[Trial], other: Sequence[Trial]) -> Difference:
-    """Return how a method differs from another on the tasks that both have done."""
-    others = {trial.index: trial for trial in other}
-    pairs = [(trial, others[trial.index]) for trial in one if trial.index in others]
+    """Return how a method differs from another on the tasks that both have done, and no error ended."""
+    others = {trial.index: trial for trial in other if not trial.broke}
+    pairs = [(trial, others[trial.index]) for trial in one if trial.index in others and not trial.broke]
     better = sum(mine.right and not theirs.right for mine, theirs in pairs)
     worse = sum(theirs.right and not mine.right for mine, theirs in pairs)
     calls = [float(mine.model_calls - theirs.model_calls) for mine, theirs in pairs]

@@ -51,7 +51,13 @@ class Method:
     solve: Solve
     about: str
     """In a line."""
-    asks_model: bool = True
+    reads: frozenset[str] | None = None
+    """Options that it goes by; None: all."""
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether it needs one."""
+        return self.reads is None or bool(self.reads)
 
 
 async def _plait(task: WorkbenchTask, run_id: str, means: Means) -> str:
@@ -108,17 +114,27 @@ async def _nothing(task: WorkbenchTask, run_id: str, means: Means) -> str:
     return "succeeded"
 
 
+_OF_BASELINES = frozenset(
+    {"model", "base_url", "temperature", "seed", "max_calls", "max_tokens", "max_usd", "max_seconds"}
+)
+
 METHODS: Mapping[str, Method] = {
     "plait": Method(solve=_plait, about="as `plait run` does"),
-    "react": Method(solve=partial(_baseline, "react", react), about="a plain ReAct loop (Yao et al., 2023)"),
+    "react": Method(
+        solve=partial(_baseline, "react", react),
+        about="a plain ReAct loop (Yao et al., 2023)",
+        reads=_OF_BASELINES,
+    ),
     "reflexion": Method(
         solve=partial(_baseline, "reflexion", reflexion),
         about="ReAct in three trials, with reflections in between (Shinn et al., 2023)",
+        reads=_OF_BASELINES,
     ),
     "plan-and-execute": Method(
         solve=partial(_baseline, "plan-and-execute", plan_execute),
         about="a plan, ReAct for each step, and replanning (Wang et al., 2023)",
+        reads=_OF_BASELINES,
     ),
-    "gold": Method(solve=_gold, about="the calls that the benchmark holds for right", asks_model=False),
-    "nothing": Method(solve=_nothing, about="no call at all", asks_model=False),
+    "gold": Method(solve=_gold, about="the calls that the benchmark holds for right", reads=frozenset()),
+    "nothing": Method(solve=_nothing, about="no call at all", reads=frozenset()),
 }

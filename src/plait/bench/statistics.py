@@ -12,6 +12,8 @@ from dataclasses import dataclass
 Z_95 = 1.959964
 DRAWS = 10_000
 """Of a bootstrap or a permutation test."""
+FEWEST = 6
+"""Values of which a bootstrap says anything."""
 FEW = 100
 """Below so many tasks no difference is called significant."""
 
@@ -39,7 +41,7 @@ def share(count: int, of: int) -> Interval:
 
 
 def mean(values: Sequence[float], seed: int = 0) -> Interval:
-    """Return a mean with its percentile bootstrap interval; the same values and seed give the same one."""
+    """Return a mean with its percentile bootstrap interval, which knows no bounds for fewer than 6 values."""
     return _bootstrapped(values, statistics.fmean, seed)
 
 
@@ -86,9 +88,9 @@ def sign_flips(differences: Sequence[float], seed: int = 0) -> float:
 
 
 def _bootstrapped(values: Sequence[float], figure: Callable[[Sequence[float]], float], seed: int) -> Interval:
-    if not values:
-        return Interval(value=0.0, low=0.0, high=0.0)
+    if len(values) < FEWEST:
+        return Interval(value=figure(values) if values else 0.0, low=-math.inf, high=math.inf)
     draw = random.Random(seed)
-    found = sorted(figure(draw.choices(values, k=len(values))) for _ in range(DRAWS // 10))
+    found = sorted(figure(draw.choices(values, k=len(values))) for _ in range(DRAWS))
     cut = len(found) // 40
     return Interval(value=figure(values), low=found[cut], high=found[-1 - cut])

@@ -6,6 +6,7 @@ run again. Runs are recorded in the run log like any other.
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -52,7 +53,7 @@ async def run_trials(
     method: Method,
     means: Means,
     file: Path,
-    tell: Callable[[Trial], None],
+    tell: Callable[[Trial, int], None],
     *,
     at_once: int = 1,
     again: bool = False,
@@ -64,7 +65,7 @@ async def run_trials(
         method: How they are solved.
         means: What it works with.
         file: Takes a line for each task that is done.
-        tell: Is told of each as it is done.
+        tell: Is told of each as it is done, and how many are left.
         at_once: Tasks under way at the same time.
         again: Whether tasks that an error ended are run again.
 
@@ -81,7 +82,7 @@ async def run_trials(
         with file.open("a", encoding="utf-8") as lines:
             lines.write(json.dumps(asdict(trial)) + "\n")
         done[index] = trial
-        tell(trial)
+        tell(trial, sum(index not in done for index, _ in tasks))
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -130,15 +131,17 @@ def read_trials(file: Path) -> list[Trial]:
     A line that was being written when the process was killed is taken out.
 
     Raises:
-        UserError: a line is no trial.
+        UserError: it cannot be read, or a line is no trial.
     """
     if not file.exists():
         return []
-    text = file.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        file.write_text(whole, encoding="utf-8")
     try:
+        text = file.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1]
+        if whole != text:
+            os.truncate(file, len(whole))
         return [Trial(**json.loads(line)) for line in whole.splitlines()]
+    except OSError as error:
+        raise UserError(f"{str(file)!r} cannot be read: {error.strerror}") from error
     except (ValueError, TypeError) as error:
         raise UserError(f"{str(file)!r} holds a line that is no finished task: move it away") from error

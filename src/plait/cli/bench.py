@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
+from secrets import token_hex
 from typing import Annotated, Any
 
 import typer
@@ -38,8 +39,6 @@ OPTIONS = (
     *("planner_threshold", "tool_threshold", "answer_threshold"),
 )
 """What may be said of each run."""
-UNTOLD = ("base_url", "memory", "yes")
-"""Options that leave the results what they are."""
 
 
 class Benchmark(StrEnum):
@@ -61,10 +60,15 @@ class Plan:
     at_once: int
     again: bool
 
+    def said(self, method: str) -> dict[str, Any]:
+        """Return the options that a method goes by."""
+        reads = METHODS[method].reads
+        told = self.options.as_json().items()
+        return {name: value for name, value in told if reads is None or name in reads}
+
     def file(self, method: str) -> Path:
         """Return the file of a method's finished tasks, under these options, of these data."""
-        said = {name: value for name, value in self.options.as_json().items() if name not in UNTOLD}
-        what = json.dumps([version("plait"), self.all_tasks, said if METHODS[method].asks_model else {}])
+        what = json.dumps([version("plait"), self.all_tasks, self.said(method)])
         return self.folder / f"{method}-{hashlib.blake2b(what.encode(), digest_size=4).hexdigest()}.jsonl"
 
 
@@ -131,14 +135,13 @@ async def _run(plan: Plan) -> Mapping[str, Sequence[Trial]]:
     try:
         for method in plan.methods:
             file = plan.file(method)
-            # What a run learns serves the runs after it, and no other benchmark or user.
-            own = plan.options.changed({"memory": f"bench-{file.stem}"})
+            own = plan.options.changed({"memory": _memory(file, plan.said(method))})
             found[method] = await run_trials(
                 plan.tasks,
                 METHODS[method],
                 Means(options=own, log=log, model=model),
                 file,
-                _progress(method, plan, file),
+                _progress(method, plan),
                 at_once=plan.at_once,
                 again=plan.again,
             )
@@ -149,21 +152,34 @@ async def _run(plan: Plan) -> Mapping[str, Sequence[Trial]]:
     return found
 
 
-def _progress(method: str, plan: Plan, file: Path) -> Callable[[Trial], None]:
+def _memory(file: Path, said: Mapping[str, Any]) -> str:
+    """Return the memory of the runs of a file, and write beside it what they are.
+
+    What a run learns serves the runs after it, and no other benchmark or user; a file that is begun anew
+    begins with nothing learned.
+    """
+    beside = file.with_suffix(".json")
+    if file.exists() and file.stat().st_size and beside.exists():
+        return str(json.loads(beside.read_text(encoding="utf-8"))["memory"])
+    memory = f"bench-{file.stem}-{token_hex(3)}"
+    about = {"memory": memory, "plait": version("plait"), "options": said}
+    beside.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    return memory
+
+
+def _progress(method: str, plan: Plan) -> Callable[[Trial, int], None]:
     """Return what tells of each finished task, and how long the others will take."""
     begun, done = time.monotonic(), 0
-    kept = file.read_text(encoding="utf-8").count("\n") if file.exists() else 0
-    total = len(plan.tasks)
 
-    def tell(trial: Trial) -> None:
+    def tell(trial: Trial, left: int) -> None:
         nonlocal done
         done += 1
-        left = max(0, total - kept - done)
         rest = f", about {seconds_text((time.monotonic() - begun) / done * left)} left" if left else ""
-        verdict = "right" if trial.right else "broke" if trial.broke else "wrong"
+        verdict = trial.status if trial.broke else "right" if trial.right else "wrong"
         how = f"{trial.model_calls} calls, {seconds_text(trial.seconds)}"
+        count = f"{len(plan.tasks) - left}/{len(plan.tasks)}"
         print(
-            f"{method} {total - left}/{total}{rest}: {verdict}, {how}: {one_line(trial.query, 80)}",
+            f"{method} {count}{rest}: {one_line(verdict, 160)}, {how}: {one_line(trial.query, 80)}",
             file=sys.stderr,
             flush=True,
         )

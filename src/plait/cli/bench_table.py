@@ -1,8 +1,9 @@
 """How the figures of a benchmark are shown: a table of methods, and each against the first."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 from rich.console import Console
 from rich.table import Table
@@ -10,7 +11,7 @@ from rich.table import Table
 from plait.bench.comparison import Difference, Figures, difference, figures
 from plait.bench.statistics import FEW
 from plait.bench.trial import Trial
-from plait.cli.words import money_text, seconds_text, tokens_text
+from plait.cli.words import count_text, money_text, one_line, seconds_text, tokens_text
 
 Found = Mapping[str, Sequence[Trial]]
 
@@ -20,6 +21,11 @@ def print_tables(found: Found) -> None:
     console = Console(highlight=False)
     console.print(_table({method: figures(trials) for method, trials in found.items()}))
     console.print(EXPLAINED, style="dim", soft_wrap=True)
+    for method, trials in found.items():
+        if broke := [trial for trial in trials if trial.broke]:
+            why = one_line(broke[0].status, 160)
+            many = count_text(len(broke), "task")
+            print(f"{method}: {many} broke and count as wrong ({why}); mend it and add --again")
     first, *others = found
     for method in others:
         console.print(_line(method, first, difference(found[method], found[first])), soft_wrap=True)
@@ -28,10 +34,16 @@ def print_tables(found: Found) -> None:
 def as_object(found: Found, files: Mapping[str, str]) -> dict[str, Any]:
     """Return the same for programs: figures, differences from the first, and the files of single tasks."""
     first, *others = found
-    return {
-        "methods": {method: {**asdict(figures(found[method])), "file": files[method]} for method in found},
-        f"against_{first}": {method: asdict(difference(found[method], found[first])) for method in others},
-    }
+    methods = {method: {**asdict(figures(found[method])), "file": files[method]} for method in found}
+    against = {method: asdict(difference(found[method], found[first])) for method in others}
+    return {"methods": _finite(methods), f"against_{first}": _finite(against)}
+
+
+def _finite(value: Any) -> Any:
+    """Return a value as JSON can hold it: what has no bound is null."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in cast("dict[str, Any]", value).items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 EXPLAINED = "acting: right of those that change something; harm: tasks that changed what they should not"
@@ -62,7 +74,8 @@ def _table(found: Mapping[str, Figures]) -> Table:
 
 def _line(method: str, first: str, told: Difference) -> str:
     """Return in a sentence how a method differs from the first."""
-    calls = f"{told.calls.value:+.1f} calls a task ({told.calls.low:+.1f} to {told.calls.high:+.1f})"
+    sure_of = f" ({told.calls.low:+.1f} to {told.calls.high:+.1f})" if math.isfinite(told.calls.low) else ""
+    calls = f"{told.calls.value:+.1f} calls a task{sure_of}"
     solved = f"solves {told.better} that it does not, and not {told.worse} that it does"
     if told.too_few:
         sure = f"below {FEW} tasks no difference is called significant"

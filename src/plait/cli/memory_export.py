@@ -17,7 +17,7 @@ from plait.cli.asking import can_ask
 from plait.cli.memory_store import DEFAULT_MEMORY, Name, agreed, with_store
 from plait.cli.words import count_text, one_line
 from plait.errors import UserError
-from plait.experience.consolidation.as_it_was import day_of
+from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.record import Experience
 from plait.experience.sharing.lines import header
 from plait.experience.sharing.personal import secret_in
@@ -76,7 +76,7 @@ async def _chosen(store: ExperienceStore, memory: str, ids: Sequence[str]) -> li
     """
     if not ids:
         found = await store.find(memory=memory, statuses=("active",))
-        return [record for record in found if day_of(record.content) is None]
+        return [record for record in found if kept_situation(record.content) is None]
     records = {record.id: record for record in [await store.get(id) for id in ids]}
     for record in records.values():
         if record.status != "active":

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import cast
 
 from plait.models import gbnf
-from plait.models.callspec import CallSpec, identifiers
+from plait.models.callspec import CallSpec, identifiers, read_spec
 from plait.models.schema import properties_of
 
 MAX_STRING = 400
@@ -35,14 +35,16 @@ def call_grammar(
     With `thought` a comment line with the reason must lead; with `critique` and `score` the comment
     lines must follow, in that order.
     """
-    return _grammar(tuple(specs), (thought, critique, score), max_string)
+    return _grammar(tuple(spec.as_text for spec in specs), (thought, critique, score), max_string)
 
 
 @lru_cache(maxsize=128)
-def _grammar(specs: tuple[CallSpec, ...], comments: tuple[bool, bool, bool], max_string: int) -> str:
+def _grammar(
+    texts: tuple[tuple[str, str, str], ...], comments: tuple[bool, bool, bool], max_string: int
+) -> str:
     thought, critique, score = comments
     rules = gbnf.Rules(max_string=max_string)
-    calls = [_call_rule(rules, spec) for spec in specs]
+    calls = [_call_rule(rules, spec) for spec in map(read_spec, texts)]
     root = rules.add("call", " | ".join(calls))
     if thought:
         root = f'"# thought: " {rules.add("thought", _line(MAX_THOUGHT))} "\\n" {root}'

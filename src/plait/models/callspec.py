@@ -3,6 +3,7 @@
 Knows nothing of how a tool runs.
 """
 
+import json
 import keyword
 import re
 from collections.abc import Mapping, Sequence
@@ -27,9 +28,16 @@ class CallSpec:
     parameters: Mapping[str, Any]
     """JSON schema of an object; its properties in the order the model sees them."""
 
-    def __hash__(self) -> int:
-        """Let what is made of a tool be kept; a schema has no hash."""
-        return hash((self.name, self.description))
+    @property
+    def as_text(self) -> tuple[str, str, str]:
+        """All of it as texts, for the key of what is kept: equal schemas may differ in their order."""
+        return self.name, self.description, json.dumps(self.parameters, default=str)
+
+
+def read_spec(text: tuple[str, str, str]) -> CallSpec:
+    """Return what `as_text` gave."""
+    name, description, parameters = text
+    return CallSpec(name=name, description=description, parameters=json.loads(parameters))
 
 
 def identifiers(names: Sequence[str]) -> dict[str, str]:
@@ -43,12 +51,17 @@ def identifiers(names: Sequence[str]) -> dict[str, str]:
     return known
 
 
-@lru_cache(maxsize=512)
 def signature(spec: CallSpec, *, details: bool = False) -> str:
     """Render a tool as one line for a prompt: `name(a: str, b: int = 5)  # description`.
 
     With `details`, the descriptions of its parameters follow, one line each.
     """
+    return _signature(spec.as_text, details)
+
+
+@lru_cache(maxsize=512)
+def _signature(text: tuple[str, str, str], details: bool) -> str:
+    spec = read_spec(text)
     required = cast("Sequence[str]", spec.parameters.get("required", ()))
     parameters: list[str] = []
     notes: list[str] = []

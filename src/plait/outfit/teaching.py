@@ -11,8 +11,8 @@ from secrets import token_hex
 from time import time
 from typing import Any, NamedTuple
 
-from plait.events import PhaseFinished, Record
-from plait.experience.consolidation.as_it_was import AS_IT_WAS, as_it_was, exact_key
+from plait.events import PhaseFinished, Record, RoundStarted
+from plait.experience.consolidation.as_it_was import AS_IT_WAS, as_it_was, exact_key, situation_of
 from plait.experience.consolidation.caution import needed, rests_on_others, taken_from, why_not, with_answers
 from plait.experience.consolidation.compile import Success, compile_success, tainted
 from plait.experience.consolidation.failures import lessons_of
@@ -57,6 +57,8 @@ class Work:
     """What the tools say of the day and of themselves."""
     succeeded: bool
     """Whether it did, by its own account."""
+    rounds: int = 1
+    """How many there were."""
     domain: Domain | None = None
     """What teams worked on; None for a tool task."""
     products: Mapping[str, Solution] | None = None
@@ -109,6 +111,8 @@ def taught_by(work: Work, records: Sequence[Record], *, served: bool) -> list[Ex
     root = investigate(records)
     if root is None:
         return []
+    rounds = [record.event.round for record in records if isinstance(record.event, RoundStarted)]
+    work = replace(work, rounds=max(rounds, default=1))
     if work.succeeded:
         root = replace(root, status="succeeded")  # Its end is not on record yet.
         taught = list(_workflows(work, root, "active"))
@@ -123,7 +127,10 @@ def taught_by(work: Work, records: Sequence[Record], *, served: bool) -> list[Ex
 
 
 def _workflows(work: Work, root: Goal, status: ExperienceStatus) -> Iterator[Experience]:
-    seen = [step.observation for leaf in root.leaves() for step in leaf.steps]
+    steps = [step for leaf in root.leaves() for step in leaf.steps]
+    if asks_for_change(root.text) and not any(step.effect and step.ok for step in steps):
+        return  # There was nothing to do this time, or it was not done: no way to do it.
+    seen = [step.observation for step in steps]
     for workflow in workflows(_without_vain_searches(root)):
         names = list(dict.fromkeys(name for step in workflow.steps for name in step.tools))
         texts = [workflow.goal, *(text for step in workflow.steps for text in (step.goal, step.milestone))]
@@ -152,22 +159,27 @@ def _whole(work: Work, root: Goal) -> Iterator[Experience]:
             day = today.isoformat() if today else ""
             record = pipeline_record(work, root, root.text, found.pipeline, "provisional")
             yield replace(record, content={**record.content, LEARNED_FROM: {work.run_id: day}})
-            if record.status != "quarantined":
-                yield from _as_it_was(work, root, day)
+            if record.status != "quarantined" and day:
+                yield from _as_it_was(work, root)
         else:
             yield pipeline_record(work, root, root.text, found.pipeline, "active")
 
 
-def _as_it_was(work: Work, root: Goal, day: str) -> Iterator[Experience]:
-    """Yield the very calls of a run that no rule could be told from, for the same goal on the same day."""
-    steps = [step for leaf in worked_out(root) for step in leaf.steps]
+def _as_it_was(work: Work, root: Goal) -> Iterator[Experience]:
+    """Yield the very calls of a run that no rule could be told from, for the same goal in the same situation.
+
+    What stands in input files is no part of the goal, and the paper has no such records.
+    """
+    if work.options.files or work.options.preset == PAPER or work.rounds != 1:
+        return
     effects = {tool.name for tool in work.tools if tool.effect == "changes"}
-    pipeline = as_it_was(root.text, steps, effects)
+    pipeline = as_it_was(root, effects)
     if pipeline is None or problems_of(pipeline, work.parameters):
         return
     names = list(dict.fromkeys(node.tool for node in pipeline.calls))
     known = {tool.name: digest_of(tool) for tool in work.tools if tool.name in names}
-    content = {**as_json(pipeline), TOOLS_KEY: known, AS_IT_WAS: day}
+    situation = situation_of(work.notes, work.options.of_agents())
+    content = {**as_json(pipeline), TOOLS_KEY: known, AS_IT_WAS: situation}
     yield replace(work.record("pipeline", root.text, content, tools=names), key=exact_key(root.text))
 
 

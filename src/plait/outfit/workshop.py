@@ -5,6 +5,7 @@ Knows nothing of databases or of how a run ends.
 
 from pathlib import Path
 
+from plait.experience.consolidation.as_it_was import situation_of
 from plait.experience.record import Memory
 from plait.journal import JSON, Journal, JSONObject
 from plait.models.budget import Budget
@@ -57,6 +58,7 @@ def workshop_of(
         making=making,
         memory=memory if options.experience else None,
         memory_name=options.memory,
+        situation=situation_of(toolset.notes, options.of_agents()),
         recalls=options.recalled(),
     )
 

@@ -16,6 +16,7 @@ from plait.reflection.crew import Crew
 from plait.reflection.doubts import looped
 from plait.reflection.guide import Call, Lost, Trail
 from plait.reflection.memory import ShortTermMemory
+from plait.reflection.milestones import changes_nothing
 from plait.reflection.plan_tree import Leaf, PlanTree
 from plait.reflection.references import warnings_for
 from plait.reflection.searches import wider
@@ -244,12 +245,14 @@ async def _break_off(
     """End a subtask whose agent makes the same call with the same result again.
 
     Where the call found something, or different searches found nothing, there may just be nothing left
-    to do: the results stand, and the answer agent judges them.
+    to do: the results stand, and the answer agent judges them. Not so where something is to be changed, and
+    was not, though there was something.
     """
     last = run.steps[-1]
     empty = {step.call for step in run.steps if step.empty}
     result = ""
-    if last.ok and not last.empty:
+    undone = changes_nothing(run.subtask.goal, run.steps, round_.crew.executor.tools)
+    if last.ok and not last.empty and not undone:
         result = f"no further step after {last.call}"
     elif last.empty and len(empty) >= SEARCHES_ENOUGH:
         result = f"{len(empty)} searches found nothing to act on"

@@ -1,7 +1,7 @@
 """Whether what was done shows that a subtask succeeded, without a model (ICE, section 2: milestones).
 
-Only asked of subtasks that carry a milestone. English, and easily wrong: where it sees too little, a second
-opinion is asked, and nothing is taken for failed because of what is read here.
+Asked of subtasks that carry a milestone, and of those that go in circles. English, and easily wrong: where
+it sees too little of the first, a second opinion is asked; of the second only a plain order counts.
 """
 
 import re
@@ -20,6 +20,8 @@ CHANGES = frozenset(
     )
 )
 """What a goal may ask to be done to the world, whatever the tools are called."""
+_CONDITION = re.compile(r"\b(?:if|unless|in case|when|whether)\b", re.IGNORECASE)
+_COURTESY = re.compile(r"^\W*(?:(?:(?:can|could|would|will) you|please|kindly|then|and|now)\b\W*)+|^\W+")
 
 
 def shown(goal: str, steps: Sequence[Step], tools: Mapping[str, Tool]) -> bool:
@@ -41,12 +43,23 @@ def shown(goal: str, steps: Sequence[Step], tools: Mapping[str, Tool]) -> bool:
     return any(step.ok and not step.empty for step in steps)
 
 
+def changes_nothing(goal: str, steps: Sequence[Step], tools: Mapping[str, Tool]) -> bool:
+    """Whether a goal begins with an order to change something and none of its steps changed anything.
+
+    Of what is to be done on a condition it cannot be told.
+    """
+    if any(step.effect and step.ok for step in steps) or _CONDITION.search(goal):
+        return False
+    return _COURTESY.sub("", goal.lower()).partition(" ")[0] in CHANGES | _verbs(tools)
+
+
 def asks_for_change(goal: str, tools: Mapping[str, Tool]) -> bool:
     """Whether a goal wants something done: by its words, or by the verb of a tool that does it."""
-    verbs = {
-        tool.name.rpartition(".")[2].partition("_")[0].lower()
-        for tool in tools.values()
-        if tool.effect != "reads"
-    }
     words = set(re.findall(r"[a-z]+", unquoted(goal).lower()))
-    return not words.isdisjoint(CHANGES | verbs)
+    return not words.isdisjoint(CHANGES | _verbs(tools))
+
+
+def _verbs(tools: Mapping[str, Tool]) -> frozenset[str]:
+    """Return the first words of the names of tools that change the world."""
+    names = (tool.name.rpartition(".")[2] for tool in tools.values() if tool.effect != "reads")
+    return frozenset(name.partition("_")[0].lower() for name in names)

@@ -57,6 +57,13 @@ NOTED = ("check_folder", "tools_folder", "unpriced")
 """Options that nobody says: they are noted when a run begins."""
 
 
+OF_AGENTS = frozenset(
+    {"model", "temperature", "seed", "rounds", "steps", "function_calling", "without", "prompts", "preset"}
+    | {"planner_threshold", "tool_threshold", "answer_threshold", "check", "returns"}
+)
+"""Options by which agents may choose otherwise."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options(TeamOptions):
     """Every option of `plait run`, with its default in a tool task."""
@@ -209,6 +216,10 @@ class Options(TeamOptions):
     def recalled(self) -> ExperienceSettings:
         """Return what the run recalls; it stores whatever is off there."""
         return ExperienceSettings(lessons=self.preset != PAPER).without(self.without)
+
+    def of_agents(self) -> dict[str, Any]:
+        """Return what decides how agents choose, as opposed to how far they go and where they work."""
+        return {name: value for name, value in self.as_json().items() if name in OF_AGENTS}
 
     def as_json(self) -> dict[str, Any]:
         """Return the options as they are recorded."""

@@ -85,6 +85,7 @@ def _guide(workshop: Workshop) -> ExperienceGuide | None:
     recollection = Recollection(
         memory=workshop.memory,
         name=workshop.memory_name,
+        situation=workshop.situation,
         domain=TOOLS,
         tools={tool.name: tool for tool in workshop.tools},
         date_of=dates_by(workshop.notes),

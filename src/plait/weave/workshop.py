@@ -69,6 +69,8 @@ class Workshop:
     memory: Memory | None = None
     """Experience of earlier runs; None: what they learned is not used."""
     memory_name: str = DEFAULT_MEMORY
+    situation: str = ""
+    """Digest of the notes and of what decides how agents choose."""
     recalls: ExperienceSettings = ExperienceSettings()
     """What of it is used."""
 

@@ -1,23 +1,26 @@
-"""A way that is gone again as it was: for the very same goal, on the same day, while all reads answer alike.
+"""A way that is gone again as it was: for the very same goal, in the same situation, with the same reads.
 
 What an agent chose may stand in no call, such as which of three rows was "the right one", and then no
-pipeline with slots can be made of it. In the same situation it would choose the same; that it is the same is
-told by the goal, the day and the answers to all that it read. Beyond the paper (ICE). Knows nothing of
-memories.
+pipeline with slots can be made of it. In the same situation the same agent would choose the same. That it is
+the same is told by the goal, the notes of the tools (which say what day it is), the model and its settings,
+and the answers to all that was read. Beyond the paper (ICE). Knows nothing of memories.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import Any
 
-from plait.experience.consolidation.caution import with_answers
-from plait.experience.consolidation.trajectory import useful
-from plait.experience.investigation.tree import Step
+from plait.experience.consolidation.caution import ASKING, with_answers
+from plait.experience.consolidation.trajectory import not_found, useful
+from plait.experience.investigation.tree import Goal, Step
 from plait.experience.pipelines.pipeline import END, START, Constant, Edge, Node, Pipeline
 from plait.experience.pipelines.results import digest_of_result
+from plait.experience.words.goals import key_of
+from plait.journal import JSONObject
 
 AS_IT_WAS = "as_it_was"
-"""Where the content of a record says that it holds for this very goal, and on which day."""
+"""Where the content of a record says that it holds for this very goal, and in which situation."""
 MOST_CALLS = 16
 _KEY = "as it was: "
 
@@ -27,26 +30,49 @@ def exact_key(goal: str) -> str:
     return _KEY + " ".join(goal.split())
 
 
-def as_it_was(goal: str, steps: Sequence[Step], effects: Collection[str]) -> Pipeline | None:
-    """Return the calls of a success one by one; None where it is too long, or one cannot be compared.
+def situation_of(notes: str, settings: JSONObject) -> str:
+    """Return a digest of what a choice may rest on besides the goal and what was read.
 
     Args:
-        goal: What was reached.
-        steps: Of all leaves that reached it, in order.
+        notes: What the tools say of the day and of themselves.
+        settings: Of the agents, their model among them.
+    """
+    return digest_of_result(json.dumps([notes, settings], sort_keys=True, default=str))
+
+
+def as_it_was(root: Goal, effects: Collection[str]) -> Pipeline | None:
+    """Return the calls of a success one by one, or None.
+
+    There is none where anything failed, was not found when it was to be changed, or was cut: it is not
+    compared, and may be why something was done. Nor where the goal wants to be told something that only an
+    agent can say of what was done.
+
+    Args:
+        root: The plan tree of the run.
         effects: Names of the tools that change the world.
     """
+    if any(goal.status != "succeeded" for goal in root.goals()):
+        return None
+    steps = [step for leaf in root.leaves() for step in leaf.steps]
+    if not all(
+        step.ok and step.whole and not (step.effect and not_found(step.observation)) for step in steps
+    ):
+        return None
+    acts = any(step.effect for step in steps)
+    if acts and not ASKING.isdisjoint(key_of(root.text).split()):
+        return None
     made = useful(steps, effects)
-    if not made or len(made) > MOST_CALLS or not all(step.whole for step in made):
+    if not made or len(made) > MOST_CALLS:
         return None
     nodes = [_node(number, step) for number, step in enumerate(made, 1)]
     names = [START, *(node.name for node in nodes), END]
-    edges = [Edge(from_node=one, to_node=next_) for one, next_ in pairwise(names)]
+    edges = [Edge(from_node=one, to_node=after) for one, after in pairwise(names)]
     whole = [Node(name=START), *nodes, Node(name=END)]
-    return with_answers(Pipeline(name="as it was", purpose=goal, nodes=whole, edges=edges), made)
+    return with_answers(Pipeline(name="as it was", purpose=root.text, nodes=whole, edges=edges), made)
 
 
-def day_of(content: Mapping[str, Any]) -> str | None:
-    """Return the day of a record that holds for one goal only; None where it is of another kind."""
+def kept_situation(content: Mapping[str, Any]) -> str | None:
+    """Return the situation of a record that holds for one goal only; None where it is of another kind."""
     found = content.get(AS_IT_WAS)
     return found if isinstance(found, str) else None
 

@@ -31,7 +31,10 @@ EVERY = words("all any every each")
 TIMELY = words("next upcoming future past previous today")
 ASKING = QUESTIONS | words("tell list report show count say summarise summarize describe explain")
 """Words by which a goal wants an answer besides what is done."""
-FREE = FUNCTION | OBJECTS | FILTERS | ENDS | EVERY | TIMELY | words("new due s before after between up back")
+PLACES = words("backlog inbox outbox spam trash archive drafts status")
+"""Objects that may say which of others are meant: the tasks in the backlog."""
+_FREE = words("due s before after between up back")
+FREE = FUNCTION | (OBJECTS - PLACES) | FILTERS | ENDS | EVERY | TIMELY | _FREE
 """Words that choose nothing, and those that choose and are looked at one by one."""
 _DUE = re.compile(r"\bdue (?:on|by)\b")
 _CLAUSE_END = r"\s*[.;?!]?\s*$|\s*[.;?!]\s"
@@ -169,8 +172,8 @@ def uncovered(pipeline: Pipeline) -> list[str]:
 def not_told(pipeline: Pipeline) -> str:
     """Return why an effect may rest on more than the calls show, however often it went well; or nothing.
 
-    Every word of the goal must be one that chooses nothing, or have gone into a call: an unknown one, such as
-    `urgent`, may be why just this thing was meant.
+    Every word of the goal must be one that chooses nothing, give the order, or have gone into a call: any
+    other one, such as `urgent` or `archived`, may be why just this thing was meant.
     """
     goal = _DUE.sub(" ", key_of(pipeline.purpose))
     if asked := ASKING.intersection(goal.split()):
@@ -188,8 +191,11 @@ def not_told(pipeline: Pipeline) -> str:
         ]
     )
     known = set(re.findall(r"\w+", went_in.casefold().replace("_", " ")))
-    for word in goal.split():
-        plain = word in FREE or (word in LEMMAS and word not in STATE)
+    said = goal.split()
+    for before, word in zip(["then", *said], said, strict=False):
+        # Elsewhere a verb's form says which are meant: "the archived emails", "my sent mail".
+        orders = word in LEMMAS and word not in STATE and before in ("and", "then", "also", "please", "to")
+        plain = word in FREE or orders
         if word[:1] != "<" and word.isalnum() and not plain and word not in known and word not in UNITS:
             return f"nothing shows what {word!r} in its goal chose"
     return _doubt_of_days(pipeline, goal)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from plait.errors import UserError
-from plait.experience.consolidation.as_it_was import day_of
+from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.consolidation.workflow import Workflow, WorkflowStep
 from plait.experience.exploitation.recall import TOOLS_KEY
 from plait.experience.pipelines.paper_form import as_json, from_json
@@ -58,7 +58,7 @@ def shared(record: Experience, secrets: Collection[str] = ()) -> Shared:
     Raises:
         UserError: it cannot be told without its values, or nobody could import it; the message says why.
     """
-    if day_of(record.content) is not None:
+    if kept_situation(record.content) is not None:
         raise UserError("it serves the very task and day that it was learned on, and nobody else")
     content, instead = _told_otherwise(record)
     whole = {
