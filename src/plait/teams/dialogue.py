@@ -4,18 +4,18 @@ Knows nothing of other teams. What goes in and comes out are plain values, so th
 anywhere; every reply passes its agent's gate.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from plait.agents.gate import Feedback, Judged, Role, next_attempt, through_gate
 from plait.agents.remarks import split_remarks
 from plait.errors import ReplyError
-from plait.events import Instructed, Noted, PhaseFinished, PhaseStarted
+from plait.events import Instructed, Noted, PhaseStarted
 from plait.journal import Journal
 from plait.models.protocol import Message, Reply, Request
-from plait.teams.chain import Phase
 from plait.teams.ensemble import NOTHING_TOLD, Ensemble
 from plait.teams.forms import opinion_form, solution_form
+from plait.teams.phase_values import PhaseResult, PhaseWork, finished_event
 from plait.teams.ratings import rate, rating_event
 from plait.teams.replies import Opinion, echoes, read_opinion, read_solution, too_many_lines
 from plait.teams.solution import Rating, Solution
@@ -24,40 +24,6 @@ from plait.teams.wording import Wording, chat, listed, revised, role_text
 OPINION_TOKENS = 256
 INSPECTION = "inspection"
 ECHO = "it says what was weak instead of mending it"
-
-
-@dataclass(frozen=True, kw_only=True)
-class PhaseWork:
-    """What a team gives to one of its phases."""
-
-    team: int
-    phase: Phase
-    products: Mapping[str, Solution]
-    """All that the team's chain wrote so far, by product."""
-    rating: Rating | None = None
-    """Of the product that the phase writes, where it is there and was rated."""
-
-    @property
-    def name(self) -> str:
-        """The team's name."""
-        return team_name(self.team)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PhaseResult:
-    """What a phase yields."""
-
-    solution: Solution
-    rating: Rating | None
-    """Of the solution, where the phase inspects."""
-    rounds: int
-    """Replies of the assistant."""
-    agreed: bool
-
-
-def team_name(number: int) -> str:
-    """Return the name of team `number`, from 1, as paths and events have it."""
-    return f"team-{number}"
 
 
 async def work_through(journal: Journal, ensemble: Ensemble, work: PhaseWork) -> PhaseResult:
@@ -81,7 +47,7 @@ async def work_through(journal: Journal, ensemble: Ensemble, work: PhaseWork) ->
             raise
         journal.emit(Noted(text=f"{work.name} goes on from {phase.name} with what it has: {error.message}"))
     result = dialogue.result()
-    journal.emit(_finished(work, result))
+    journal.emit(finished_event(work, result))
     return result
 
 
@@ -123,7 +89,7 @@ class _Dialogue:
         asked: list[str] = []
         for number in range(1, self._phase.rounds + 1):
             reply = await self._reply(number, asked[-1:])
-            if self._repeated(reply):
+            if self._repeated(reply) or await self._broken_by(number, reply):
                 return
             self.solution, self._rating = reply, None
             if number == self._phase.rounds:
@@ -154,6 +120,22 @@ class _Dialogue:
                 self.solution, self._rating, worse = reply, rating, ()
             if self._rating is None or self._agreed_at_sight():
                 return
+
+    async def _broken_by(self, number: int, reply: Solution) -> bool:
+        """Whether a program that the dialogue made before is better than a reply, and stands (elitism).
+
+        A small model does what a bad instruction says, and leaves half of a program. A text is not compared:
+        that would ask its judge.
+        """
+        phase, before = self._phase, self.solution
+        rated = phase.reply != "text" and phase.writes == self._ensemble.domain.product
+        if number == 1 or before is None or not rated or not self._ensemble.settings.elitism:
+            return False
+        self._rating = await self._rated(number - 1, before)
+        if not self._below(await self._rated(number, reply)):
+            return False
+        self._journal.emit(Noted(text=f"{self._work.name} keeps what it had: the new version is worse"))
+        return True
 
     def _below(self, rating: Rating | None) -> bool:
         """Whether a reply with this rating gives way to what stands, which is better (elitism)."""
@@ -283,17 +265,3 @@ class _Dialogue:
             return passed.judged.output
 
         return await self._journal.branch(f"round-{number}/instructor", asked_for, None)
-
-
-def _finished(work: PhaseWork, result: PhaseResult) -> PhaseFinished:
-    solution = result.solution
-    return PhaseFinished(
-        team=work.name,
-        phase=work.phase.name,
-        product=solution.product,
-        rounds=result.rounds,
-        agreed=result.agreed,
-        digest=solution.digest,
-        files={path: len(content.splitlines()) for path, content in solution.files.items()},
-        characters=len(solution.text) + sum(map(len, solution.files.values())),
-    )

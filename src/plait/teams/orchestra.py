@@ -14,10 +14,11 @@ from plait.errors import BudgetExhausted, ModelError, PlaitError, ReplyError, Re
 from plait.events import Noted, TeamDropped, TeamFinished
 from plait.journal import Journal
 from plait.teams.chain import Phase
-from plait.teams.dialogue import PhaseResult, PhaseWork, work_through
+from plait.teams.dialogue import work_through
 from plait.teams.ensemble import Ensemble, TeamsProgress
 from plait.teams.gathering import Gathering, Loss, LossKind, Unsettled
 from plait.teams.meeting import Meeting
+from plait.teams.phase_values import PhaseResult, PhaseWork
 from plait.teams.places import tell
 from plait.teams.ratings import Entry, Ratings, best
 from plait.teams.stall import Stalled

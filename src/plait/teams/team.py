@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from plait.events import TeamStarted
 from plait.teams.chain import Chain, Phase
-from plait.teams.dialogue import PhaseWork, team_name
 from plait.teams.ensemble import Ensemble
+from plait.teams.phase_values import PhaseWork, team_name
 from plait.teams.ratings import Entry
 from plait.teams.solution import Rating, Solution
 
