@@ -239,24 +239,34 @@ async def test_a_worse_reply_does_not_replace_what_was_there() -> None:
     assert "worse" in talk.prompts[1]
 
 
+LONG_MAIN = "# quality 7\n" + "x = 1\n" * 9
+LONG = files(main=LONG_MAIN.rstrip()) + REMARKS
+
+
 async def test_a_version_that_a_bad_instruction_breaks_is_not_used() -> None:
-    talk = Talk(replace(CODING, rounds=3), [program(7), change("Split it."), program(2)])
+    talk = Talk(replace(CODING, rounds=3), [LONG, change("Split it."), program(2)])
     result = await talk.hold()
-    assert (result.solution.files["main.py"], result.rounds, result.agreed) == ("# quality 7\n", 2, False)
+    assert (result.solution.files["main.py"], result.rounds, result.agreed) == (LONG_MAIN, 2, False)
     assert result.rating is not None
     assert result.rating.quality == 7
     assert any("keeps what it had" in event.text for event in talk.memory.of(Noted))
 
 
 async def test_a_version_that_is_as_good_is_used_and_talked_about() -> None:
-    talk = Talk(replace(CODING, rounds=3), [program(7), change("Name it."), program(8), AGREED])
+    talk = Talk(replace(CODING, rounds=3), [LONG, change("Name it."), program(8), AGREED])
     result = await talk.hold()
     assert (result.solution.files["main.py"], result.rounds, result.agreed) == ("# quality 8\n", 2, True)
 
 
 async def test_without_elitism_an_instruction_may_break_the_program_and_nothing_is_rated() -> None:
-    talk = Talk(replace(CODING, rounds=2), [program(7), change("Split it."), program(2)])
+    talk = Talk(replace(CODING, rounds=2), [LONG, change("Split it."), program(2)])
     talk.ensemble = replace(talk.ensemble, settings=TeamSettings(elitism=False))
+    assert (await talk.hold()).solution.files["main.py"] == "# quality 2\n"
+    assert list(talk.memory.of(SolutionRated)) == []
+
+
+async def test_a_version_that_is_not_much_shorter_is_used_and_not_rated() -> None:
+    talk = Talk(replace(CODING, rounds=2), [program(7), change("Split it."), program(2)])
     assert (await talk.hold()).solution.files["main.py"] == "# quality 2\n"
     assert list(talk.memory.of(SolutionRated)) == []
 

@@ -124,12 +124,14 @@ class _Dialogue:
     async def _broken_by(self, number: int, reply: Solution) -> bool:
         """Whether a program that the dialogue made before is better than a reply, and stands (elitism).
 
-        A small model does what a bad instruction says, and leaves half of a program. A text is not compared:
-        that would ask its judge.
+        A small model does what a bad instruction says, and leaves a piece of a program. Only then are the two
+        rated, as that takes time; a text is not, as that would ask its judge.
         """
         phase, before = self._phase, self.solution
         rated = phase.reply != "text" and phase.writes == self._ensemble.domain.product
         if number == 1 or before is None or not rated or not self._ensemble.settings.elitism:
+            return False
+        if _lines(reply) * 2 > _lines(before):
             return False
         self._rating = await self._rated(number - 1, before)
         if not self._below(await self._rated(number, reply)):
@@ -265,3 +267,7 @@ class _Dialogue:
             return passed.judged.output
 
         return await self._journal.branch(f"round-{number}/instructor", asked_for, None)
+
+
+def _lines(program: Solution) -> int:
+    return sum(len(content.splitlines()) for content in program.files.values())
