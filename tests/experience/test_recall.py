@@ -216,7 +216,7 @@ async def test_a_memory_that_cannot_be_read_costs_only_what_it_holds(
 
 def test_a_file_of_tools_is_the_same_seen_from_another_folder():
     tool = TOOLS["delete"]
-    here, there = (replace(tool, source=source) for source in ("tools.py", "/work/of/mine/tools.py"))
+    here, there = (replace(tool, source=source) for source in ("tools.py", "/elsewhere/of/mine/tools.py"))
     assert digest_of(here) == digest_of(there)
     assert digest_of(here) != digest_of(replace(tool, source="other.py"))
     assert digest_of(replace(tool, source="https://one/api")) != digest_of(
