@@ -185,6 +185,7 @@ def test_what_was_asked_before_is_left_out_and_what_found_nothing_stays():
         reached(step("look", whole=False), DO),
         reached(step("ping", "no answer", ok=False), DO),
         reached(step("do", "Not found.", effect=True), DO),
+        reached(DO, DO),
         reached(DO, beside=[Goal(id="2", text="Ask who", status="failed", steps=[step("duty")])]),
         reached(step("look"), DO, goal="Do it and tell me how many are left"),
         reached(*(step(f"look{number}") for number in range(17))),

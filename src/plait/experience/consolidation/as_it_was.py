@@ -64,6 +64,8 @@ def as_it_was(root: Goal, effects: Collection[str]) -> Pipeline | None:
     made = useful(steps, effects)
     if not made or len(made) > MOST_CALLS:
         return None
+    if sum(step.effect for step in made) != sum(step.effect or step.tool in effects for step in steps):
+        return None  # The same effect twice may be what was wanted.
     nodes = [_node(number, step) for number, step in enumerate(made, 1)]
     names = [START, *(node.name for node in nodes), END]
     edges = [Edge(from_node=one, to_node=after) for one, after in pairwise(names)]
