@@ -82,6 +82,8 @@ class Library:
 
     def __init__(self) -> None:
         self.calls: list[str] = []
+        self.counts = False
+        """Whether a search says how many calls there were before."""
         self.loans: Mapping[str, str] = {"dana": DANA, "omar": OMAR, "mira": MIRA}
 
     def tools(self) -> list[Tool]:
@@ -91,7 +93,8 @@ class Library:
             self.calls.append(f"search {who}")
             if who == "lena":
                 raise ToolError("the card of lena is blocked")
-            return f"loan_id {self.loans[who]} of {who}" if who in self.loans else "[]"
+            found = f"loan_id {self.loans[who]} of {who}" if who in self.loans else "[]"
+            return f"{found}, asked {len(self.calls)} times" if self.counts else found
 
         @tool(effect="changes")
         async def return_loan(loan_id: str) -> str:

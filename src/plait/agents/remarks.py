@@ -29,6 +29,10 @@ _BLOCKS = re.compile(
 )
 """Remarks as sections under headings, where a model writes Markdown."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_REMARK_RULES = (
+    f"critique ::= [^\\x00-\\x1F\\x7F]{{1,{MAX_CRITIQUE}}}",
+    'score ::= "10" | [0-9]',
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,12 +88,14 @@ def remarked_grammar(body: str, rules: Sequence[str], *, remarks: bool) -> str:
     """
     if not remarks:
         return "\n".join([f"root ::= {body}", *rules]) + "\n"
-    ending = [
-        f"critique ::= [^\\x00-\\x1F\\x7F]{{1,{MAX_CRITIQUE}}}",
-        'score ::= "10" | [0-9]',
-    ]
     root = f'root ::= {body} "\\n# critique: " critique "\\n# score: " score'
-    return "\n".join([root, *rules, *ending]) + "\n"
+    return "\n".join([root, *rules, *_REMARK_RULES]) + "\n"
+
+
+def remarks_grammar() -> str:
+    """Return the GBNF grammar of a reply that is nothing but remarks."""
+    root = 'root ::= "# critique: " critique "\\n# score: " score'
+    return "\n".join([root, *_REMARK_RULES]) + "\n"
 
 
 def _as_lines(blocks: re.Match[str]) -> str:

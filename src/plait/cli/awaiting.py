@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from plait.cli.story import RUNNING, Round, Story, Subtask, Try
 from plait.cli.teams_words import doing
-from plait.cli.words import seconds_text
+from plait.cli.words import count_text, seconds_text
 
 
 def awaited(story: Story) -> list[tuple[str, float]]:
@@ -22,7 +22,25 @@ def awaited(story: Story) -> list[tuple[str, float]]:
         return doing(story.teams) or [("ending the run", story.since)]
     if not story.rounds:
         return [("getting ready", story.started)]
-    return _awaited_in(story.rounds[-1])
+    return _awaited_of_teams(story.rounds) or _awaited_in(story.rounds[-1])
+
+
+def _awaited_of_teams(rounds: Sequence[Round]) -> list[tuple[str, float]]:
+    """Return what the teams of the last round do, where there are several and none acts for all."""
+    together = rounds[-1]
+    teams = [each for each in rounds if each.team and each.number == together.number]
+    if not teams or together.finished:
+        return []
+    since = max(each.since for each in teams)
+    if meeting := next((each for each in together.meetings if each.finished is None), None):
+        return [(f"{count_text(len(teams), 'team')} meet on the {meeting.phase}", meeting.since)]
+    if not together.subtasks:
+        return [(f"{count_text(len(teams), 'team')} plan", since)]
+    if all(subtask.status == "todo" for subtask in together.subtasks) and together.agreed is None:
+        return [(f"{count_text(len(teams), 'team')} rehearse the plan", since)]
+    if all(subtask.status not in ("todo", "doing") for subtask in together.subtasks):
+        return [(f"{count_text(len(teams), 'team')} answer", since)]
+    return []
 
 
 def _awaited_in(round: Round) -> list[tuple[str, float]]:

@@ -19,11 +19,12 @@ from rich.live import Live
 from rich.segment import Segment, Segments
 
 from plait.cli.awaiting import awaited
+from plait.cli.lines import STATUS_STYLES, Detail, line
 from plait.cli.plain import PlainDisplay
 from plait.cli.story import RUNNING, Story
 from plait.cli.teams_tree import teams_picture
 from plait.cli.telling import tell
-from plait.cli.tree import STATUS_STYLES, Detail, footer, header, line, run_tree
+from plait.cli.tree import footer, header, run_tree
 from plait.cli.words import seconds_text
 from plait.errors import UserError
 from plait.events import PromptPart, Record

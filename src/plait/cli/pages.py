@@ -11,11 +11,13 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from plait.cli.lines import BAD, STATUS_STYLES
+from plait.cli.meeting_lines import agreed_text
 from plait.cli.plan_words import rectified_text
 from plait.cli.sheet import Sheet, write_gate, write_prompt
-from plait.cli.story import Round, Step, Story, Subtask, ToolUse, Try
-from plait.cli.teams_pages import write_teams
-from plait.cli.tree import BAD, STATUS_STYLES, happening_line
+from plait.cli.story import ModelCall, Round, Step, Story, Subtask, ToolUse, Try
+from plait.cli.teams_pages import write_meeting, write_teams
+from plait.cli.tree import happening_line
 from plait.cli.words import (
     cached_text,
     count_text,
@@ -24,7 +26,7 @@ from plait.cli.words import (
     settings_text,
     value_text,
 )
-from plait.events import Gated, MemoryCleared, MemoryWritten
+from plait.events import ActionsAgreed, Gated, MemoryCleared, MemoryWritten
 from plait.models.callform import format_call
 from plait.task import Usage
 
@@ -46,7 +48,7 @@ def write_story(sheet: Sheet, story: Story, seconds: float) -> None:
         write_teams(sheet, story.teams, story.calls)
     for round in story.rounds:
         sheet.gap()
-        _write_round(sheet, round)
+        _write_round(sheet, round, story.calls)
     if story.memory or story.happenings:
         sheet.gap()
     for change in story.memory:
@@ -81,9 +83,10 @@ def _reuse(story: Story) -> str:
     return f"{times}{what} on record were answered from the log"
 
 
-def _write_round(sheet: Sheet, round: Round) -> None:
+def _write_round(sheet: Sheet, round: Round, calls: Sequence[ModelCall]) -> None:
     team = f"team {round.team}, " if round.team else ""
-    sheet.write(0, f"{team}round {round.number}" if round.number else f"{team}steps", "bold")
+    rehearsed = ", rehearsed" if round.team and round.number and round.subtasks else ""
+    sheet.write(0, f"{team}round {round.number}{rehearsed}" if round.number else f"{team}steps", "bold")
     if round.planning or any(subtask.id for subtask in round.subtasks):
         sheet.write(1, "plan", "bold")
     _write_tries(sheet, 2, round.planning, plan_follows=bool(round.subtasks))
@@ -92,11 +95,15 @@ def _write_round(sheet: Sheet, round: Round) -> None:
             after = f" (after {', '.join(subtask.depends_on)})" if subtask.depends_on else ""
             milestone = f" => {subtask.milestone}" if subtask.milestone else ""
             sheet.write(2, f"{subtask.id}. {subtask.goal}{milestone}{after}: {subtask.status}")
+    _write_meetings(sheet, round, "plan", calls)
+    if round.agreed:
+        _write_agreed(sheet, round.agreed)
     for subtask in round.subtasks:
         _write_subtask(sheet, subtask)
     if round.answering:
         sheet.write(1, "answer", "bold")
         _write_tries(sheet, 2, round.answering)
+    _write_meetings(sheet, round, "answer", calls)
     if round.check is not None:
         verdict = "right" if round.check.get("right") else "wrong"
         sheet.write(1, f"the user's check says {verdict}: {round.check.get('output', '')}")
@@ -105,6 +112,20 @@ def _write_round(sheet: Sheet, round: Round) -> None:
         sheet.write(
             1, "the round passed" if passed else "the round did not pass", "green" if passed else "red"
         )
+
+
+def _write_meetings(sheet: Sheet, round: Round, phase: str, calls: Sequence[ModelCall]) -> None:
+    for meeting in round.meetings:
+        if meeting.phase == phase:
+            write_meeting(sheet, meeting, calls)
+
+
+def _write_agreed(sheet: Sheet, agreed: ActionsAgreed) -> None:
+    sheet.write(0, agreed_text(agreed), "bold")
+    for call in agreed.calls:
+        sheet.write(1, call, "green")
+    for team, calls in agreed.others.items():
+        sheet.write(1, f"{team} would: {'; '.join(calls) or 'change nothing'}", "yellow")
 
 
 def _write_subtask(sheet: Sheet, subtask: Subtask) -> None:

@@ -21,6 +21,7 @@ from plait.events import (
     ApprovalDecided,
     BudgetReached,
     DecisionMade,
+    EffectRehearsed,
     Event,
     ExperienceStored,
     Gated,
@@ -185,6 +186,8 @@ def _noted(event: Event) -> str:
             return f"{event.memory.replace('_', '-')} memory cleared"
         case ApprovalDecided() if not event.allowed:
             return f"not allowed ({event.by}): {format_call(event.tool, event.arguments)}"
+        case EffectRehearsed():
+            return f"would call {format_call(event.tool, event.arguments)}"
         case LoopBroken():
             return f"loop broken: {event.call} came {event.times} times"
         case BudgetReached():

@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.text import Text
 
 from plait.cli.asking import can_ask, confirmed
+from plait.cli.lines import BAD, STATUS_STYLES
 from plait.cli.telling import tell
-from plait.cli.tree import BAD, STATUS_STYLES
 from plait.cli.words import age_text, count_text, domain_text, one_line, seconds_text
 from plait.errors import LogError, UserError
 from plait.models.paths import runs_folder

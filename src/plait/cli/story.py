@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from plait.cli.experience_words import ExperienceEvent
 from plait.events import (
+    ActionsAgreed,
     ApprovalDecided,
     BudgetReached,
     DecisionMade,
@@ -23,7 +24,7 @@ from plait.events import (
     RoundFinished,
     StepDiverged,
 )
-from plait.runtime.teams_story import TeamsStory
+from plait.runtime.teams_story import Meeting, TeamsStory
 from plait.task import Usage
 
 RUNNING = "running"
@@ -155,6 +156,10 @@ class Round:
     planning: Sequence[Try]
     subtasks: Sequence[Subtask]
     answering: Sequence[Try]
+    meetings: Sequence[Meeting]
+    """Of several teams, on their plans and on their answers."""
+    agreed: ActionsAgreed | None
+    """What several teams agreed to do."""
     check: Mapping[str, Any] | None
     """The verdict of the user's own check: `right`, `output`."""
     finished: RoundFinished | None

@@ -30,7 +30,7 @@ def write_teams(sheet: Sheet, story: TeamsStory, calls: Sequence[ModelCall]) -> 
         _write_team(sheet, team, calls)
     for meeting in story.meetings:
         sheet.gap()
-        _write_meeting(sheet, meeting, calls)
+        write_meeting(sheet, meeting, calls)
     if story.results:
         sheet.gap()
         for rating in best_first(story.results):
@@ -95,7 +95,8 @@ def _write_rating(sheet: Sheet, level: int, head: str, rating: SolutionRated) ->
         sheet.write(level + 1, f"finding: {finding}", "dim")
 
 
-def _write_meeting(sheet: Sheet, meeting: Meeting, calls: Sequence[ModelCall]) -> None:
+def write_meeting(sheet: Sheet, meeting: Meeting, calls: Sequence[ModelCall]) -> None:
+    """Write a meeting: what was rated, pruned, merged and refused, and what came of it."""
     sheet.write(0, f"meeting after {meeting.phase}: {', '.join(meeting.teams)}", "bold")
     for by, rating in meeting.ratings.items():
         if by in meeting.teams:

@@ -3,9 +3,11 @@
 Knows nothing of places in a run; each event names its team itself.
 """
 
+from plait.cli.meeting_lines import agreed_text
 from plait.cli.teams_words import below, rating_text, size_text
 from plait.cli.words import count_text
 from plait.events import (
+    ActionsAgreed,
     Event,
     GroupsFormed,
     Instructed,
@@ -26,7 +28,7 @@ from plait.runtime.teams_story import pruned_text
 
 def team_place(path: str) -> str:
     """Return the team and phase, or the merge, that a path of teams leads to; empty for any other path."""
-    parts = path.split("!", 1)[0].split("/")[1:]
+    parts = [part for part in path.split("!", 1)[0].split("/")[1:] if not part.startswith("round-")]
     if parts and parts[0].startswith("team-"):
         return " ".join(parts[:2])
     merging = [part for part in parts if part.startswith(("level-", "group-"))]
@@ -71,6 +73,8 @@ def _meeting_line(event: Event) -> str:
         case MergeRefused():
             worse = below(event)
             return f"merge refused, {worse}: {event.best} stands"
+        case ActionsAgreed():
+            return agreed_text(event)
         case MeetingFinished():
             return f"meeting after {event.phase} over: all are given the solution of {event.by}"
         case _:

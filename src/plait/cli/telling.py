@@ -21,6 +21,7 @@ from plait.cli.story import (
     Try,
 )
 from plait.events import (
+    ActionsAgreed,
     ApprovalDecided,
     EffectIntended,
     FeedbackGiven,
@@ -34,6 +35,7 @@ from plait.events import (
     PromptPart,
     Record,
     RoundFinished,
+    RoundStarted,
     RunFinished,
     RunResumed,
     RunStarted,
@@ -43,7 +45,7 @@ from plait.events import (
 )
 from plait.experience.investigation.planned import Planned, planned
 from plait.models.ledger import by, entries, totals, usage_of
-from plait.runtime.teams_telling import tell_teams
+from plait.runtime.teams_telling import tell_meetings, tell_teams
 
 PARTS = ("plan", "answer", "check")
 RECTIFY = "rectify"
@@ -56,6 +58,8 @@ def place_of(path: str) -> Place:
         name, _, number = segment.partition("-")
         if segment in PARTS or segment == RECTIFY:
             found["part"] = segment
+        elif name == "level":
+            found.pop("part", None)  # What is merged is the meeting's, which tells of it.
         elif name == "subtask" and number:
             found["subtask"] = number
         elif number.isdecimal() and name in ("team", "round", "step", "try"):
@@ -77,13 +81,14 @@ def tell(records: Iterable[Record], *, status: str = "") -> Story:
     started = next((r.event for r in current if isinstance(r.event, RunStarted)), None)
     resumed = [r.event for r in current if isinstance(r.event, RunResumed)]
     finished, begun = _ending(ordered), _begun(ordered)
-    teams = tell_teams(current)
+    options = {name: value for event in (started, *resumed) if event for name, value in event.options.items()}
+    # In a tool task what teams do belongs to its rounds.
+    in_rounds = any(isinstance(record.event, RoundStarted) for record in current)
+    teams = None if in_rounds else tell_teams(current)
     return Story(
         run_id=ordered[0].run_id if ordered else "",
         task=started.task if started else "",
-        options={
-            name: value for event in (started, *resumed) if event for name, value in event.options.items()
-        },
+        options=options,
         version=started.version if started else "",
         forked_from=started.forked_from if started else "",
         status=finished.status if finished else status or RUNNING,
@@ -153,7 +158,9 @@ def _rounds(records: Sequence[Record]) -> list[Round]:
         place = place_of(record.path)
         if place.round or place.part or place.step or place.subtask or isinstance(record.event, PlanMade):
             groups.setdefault((place.team, place.round), []).append(record)
-    return [_round(team, number, group) for (team, number), group in groups.items()]
+    # What teams do by themselves comes before what they do together.
+    order = sorted(groups, key=lambda place: (place[1], place[0] == 0, place[0]))
+    return [_round(team, number, groups[team, number]) for team, number in order]
 
 
 def _round(team: int, number: int, records: Sequence[Record]) -> Round:
@@ -165,6 +172,8 @@ def _round(team: int, number: int, records: Sequence[Record]) -> Round:
         planning=_tries(parts["plan"]),
         subtasks=_subtasks(number, records),
         answering=_tries(parts["answer"]),
+        meetings=tell_meetings(records),
+        agreed=next((r.event for r in records if isinstance(r.event, ActionsAgreed)), None),
         check=mapping(check.result) if check else None,
         finished=next((r.event for r in reversed(records) if isinstance(r.event, RoundFinished)), None),
         since=records[-1].at,

@@ -4,60 +4,18 @@ Knows nothing of live updates. The less room there is, the less detail is drawn:
 under way stay, finished work folds first.
 """
 
-from enum import IntEnum
-
 from rich.text import Text
 from rich.tree import Tree
 
 from plait.cli.experience_words import ExperienceEvent, experience_line
+from plait.cli.lines import BAD, MARKS, Detail, line
+from plait.cli.meeting_lines import agreed_text, meeting_lines
 from plait.cli.plan_words import rectified_text
 from plait.cli.story import Place, Round, Step, Story, Subtask, ToolUse
-from plait.cli.words import count_text, limits_text, one_line, score_text, usage_text, value_text
+from plait.cli.words import count_text, limits_text, score_text, usage_text, value_text
 from plait.events import BudgetReached, Gated, ModelRetried, Noted, StepDiverged
 from plait.models.callform import format_call
 from plait.task import Usage
-
-
-class Detail(IntEnum):
-    """How much of a run is drawn."""
-
-    PLAN = 0
-    """Rounds and subtasks."""
-    LAST_STEP = 1
-    """The last call of what is under way."""
-    UNDER_WAY = 2
-    """All calls of what is under way; what is finished is folded."""
-    LAST_ROUND = 3
-    """All of the last round; earlier ones are folded."""
-    FULL = 4
-    """Everything."""
-
-
-MARKS = {
-    "todo": ("○", "dim"),
-    "doing": ("●", "bold cyan"),
-    "succeeded": ("✔", "green"),
-    "failed": ("✘", "red"),
-    "split": ("÷", "yellow"),
-    "skipped": ("·", "dim"),
-}
-STATUS_STYLES = {
-    "succeeded": "bold green",
-    "running": "bold cyan",
-    "cancelled": "yellow",
-    "interrupted": "yellow",
-}
-BAD = "bold red"
-
-
-def line(*parts: str | tuple[str, str]) -> Text:
-    """Return one line that is cut with an ellipsis where the terminal ends."""
-    text = Text(no_wrap=True, overflow="ellipsis")
-    for part in parts:
-        words, style = (part, "") if isinstance(part, str) else part
-        if words:
-            text.append(" " if text else "").append(one_line(words), style)
-    return text
 
 
 def header(story: Story) -> list[Text]:
@@ -109,7 +67,7 @@ def happening_line(place: Place, event: object) -> Text:
 
 
 def _round_line(round: Round) -> Text:
-    name = f"team {round.team} round {round.number}" if round.team else f"round {round.number}"
+    name = f"team {round.team} in round {round.number}" if round.team else f"round {round.number}"
     if not round.number:
         name = f"team {round.team}" if round.team else "steps"
     if round.finished is None:
@@ -121,15 +79,26 @@ def _add_round(tree: Tree, round: Round, detail: Detail) -> None:
     for attempt in round.planning:
         if attempt.gate and (detail >= Detail.LAST_ROUND or not round.subtasks):
             tree.add(_gate_line("plan", attempt.gate))
+    _add_meetings(tree, round, "plan", detail)
+    if round.agreed:
+        tree.add(line(MARKS["succeeded"], agreed_text(round.agreed)))
     for subtask in round.subtasks:
         _add_steps(tree.add(_subtask_line(subtask)), subtask, detail)
     for attempt in round.answering:
         if attempt.gate:
             tree.add(_gate_line("answer", attempt.gate))
+    _add_meetings(tree, round, "answer", detail)
     if round.check is not None:
         right = bool(round.check.get("right"))
         verdict = ("right", "green") if right else ("wrong", "red")
         tree.add(line("check", verdict, "" if right else str(round.check.get("output", ""))))
+
+
+def _add_meetings(tree: Tree, round: Round, phase: str, detail: Detail) -> None:
+    for meeting in round.meetings:
+        if meeting.phase == phase:
+            for text in meeting_lines(meeting, detail):
+                tree.add(text)
 
 
 def _subtask_line(subtask: Subtask) -> Text:

@@ -17,6 +17,8 @@ from plait.events.experience import (
     WorkflowRecalled,
 )
 from plait.events.meetings import (
+    ActionsAgreed,
+    EffectRehearsed,
     GroupsFormed,
     MeetingFinished,
     MeetingStarted,
@@ -66,11 +68,13 @@ from plait.events.teams import (
 
 __all__ = [
     "SCHEMA_VERSION",
+    "ActionsAgreed",
     "ApprovalDecided",
     "BudgetReached",
     "Data",
     "DecisionMade",
     "EffectIntended",
+    "EffectRehearsed",
     "Event",
     "ExperienceStored",
     "FeedbackGiven",
@@ -150,6 +154,8 @@ Event: TypeAlias = (
     | SolutionsMerged
     | MergeRefused
     | MeetingFinished
+    | EffectRehearsed
+    | ActionsAgreed
     | PipelineRecalled
     | PipelineEnded
     | ExperienceStored

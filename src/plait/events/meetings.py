@@ -94,3 +94,27 @@ class MeetingFinished:
     by: str
     digest: str
     levels: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffectRehearsed:
+    """A team would make this call, which changes the world; it is made once the teams have met."""
+
+    kind: Literal["effect_rehearsed"] = "effect_rehearsed"
+    tool: str
+    arguments: Data
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionsAgreed:
+    """The teams that rehearsed a plan chose whose calls are made, by one of them alone."""
+
+    kind: Literal["actions_agreed"] = "actions_agreed"
+    by: str
+    """The team that acts."""
+    teams: Sequence[str]
+    """Who would change the world by the same calls, it too."""
+    calls: Sequence[str]
+    """These calls, in the order of the plan."""
+    others: Mapping[str, Sequence[str]]
+    """What each other team would do."""

@@ -120,6 +120,11 @@ def round_of(path: str) -> int | None:
     return _number(_ROUND, path.partition("!")[0])
 
 
+def team_of(path: str) -> int | None:
+    """Return the number of the team that a step or an event belongs to; None outside teams."""
+    return _number(_TEAM, path.partition("!")[0])
+
+
 def cached_share(usage: Usage) -> float:
     """Return the part of the input tokens that a prefix cache answered, 0 to 1."""
     return usage.cached_input_tokens / usage.input_tokens if usage.input_tokens else 0.0

@@ -56,6 +56,8 @@ def workshop_of(
         prompts=options.prompts_folder(),
         check=_check(options, budget) if options.check else None,
         making=making,
+        teams=options.team_settings(options.without),
+        gate=options.phase_gate(options.without),
         memory=memory if options.experience else None,
         memory_name=options.memory,
         situation=situation_of(toolset.notes, options.of_agents()),

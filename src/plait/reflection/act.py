@@ -17,14 +17,8 @@ from plait.reflection.trajectory import Effects, SubtaskRun, Trajectory
 
 async def act(journal: Journal, crew: Crew, trajectory: Trajectory, effects: Effects) -> None:
     """Work through the plan of `trajectory`, which fills; `effects` takes what was done and seen."""
-    earlier = Effects(
-        done=list(effects.done),
-        doubtful=list(effects.doubtful),
-        seen=list(effects.seen),
-        finished=dict(effects.finished),
-    )
     tree = PlanTree(trajectory)
-    round_ = Round(crew=crew, tree=tree, earlier=earlier, effects=effects)
+    round_ = Round(crew=crew, tree=tree, earlier=effects.copy(), effects=effects)
     await together([_subtask(journal, round_, leaf) for leaf in tree.leaves])
     for run in tree.runs():
         effects.seen += run.steps[run.carried :]

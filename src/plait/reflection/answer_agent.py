@@ -3,10 +3,11 @@
 A weak answer is not revised in place; it closes the round. Knows nothing of rounds.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from plait.agents.gate import Feedback, Judged, Passed, Role, next_attempt, through_gate
-from plait.agents.remarks import lines_grammar, split_remarks
+from plait.agents.remarks import lines_grammar, remarks_grammar, split_remarks
 from plait.errors import ReplyError
 from plait.journal import Journal
 from plait.models.protocol import Grammar, Reply, Request, Typed
@@ -47,6 +48,31 @@ async def write_answer(journal: Journal, crew: Crew, trajectory: Trajectory) -> 
         )
 
     return await through_gate(journal, Role(agent=crew.answer, gate=gate, request=request, read=read))
+
+
+async def judge_answer(journal: Journal, crew: Crew, trajectory: Trajectory, answer: str) -> Judged[str]:
+    """Return the answer agent's critique and score of an answer that is written already.
+
+    Raises:
+        ReplyError: no try gave a score.
+    """
+    specs = await crew.candidates(journal, crew.task)
+    prompt = crew.wording.answer_judge(crew.told_task, trajectory, answer)
+    form = Grammar(gbnf=remarks_grammar())
+    # What is judged stays as it is: only a reply that cannot be read is asked for again.
+    gate = replace(crew.settings.answer, enabled=False)
+
+    def request(feedback: Feedback | None) -> Request:
+        return crew.answer.request(crew.messages(specs, prompt), form, next_attempt(feedback))
+
+    async def read(reply: Reply) -> Judged[str]:
+        remarked = split_remarks(reply.text)
+        if remarked.score is None:
+            raise ReplyError("there is no score: write a line `# score:` with a number from 0 to 10")
+        return Judged(output=answer, shown=answer, critique=remarked.critique, score=remarked.score)
+
+    role = Role(agent=crew.answer, gate=gate, request=request, read=read)
+    return (await through_gate(journal, role)).judged
 
 
 def _form(crew: Crew) -> Grammar | Typed:

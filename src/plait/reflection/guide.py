@@ -37,8 +37,17 @@ Forward: TypeAlias = Call | Arrived | Lost
 class Trail(Protocol):
     """A way through one subtask."""
 
+    @property
+    def thought(self) -> str:
+        """Why its calls are made, as an agent would say it."""
+        ...
+
     def next(self, steps: Sequence[Step]) -> Forward:
         """Say what comes after `steps`, which are all of this way; the same steps give the same answer."""
+        ...
+
+    def result(self, steps: Sequence[Step]) -> str:
+        """Say what its end brought the subtask; empty where nothing was done."""
         ...
 
     def told(self, steps: Sequence[Step]) -> str:

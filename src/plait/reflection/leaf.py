@@ -24,7 +24,6 @@ from plait.reflection.second_opinion import holds, reached
 from plait.reflection.tool_agent import MAX_RESULT, Choice, Moment, choose
 from plait.reflection.trajectory import Effects, Step, SubtaskRun
 
-KNOWN = "This is how it was done before."
 SEARCHES_ENOUGH = 2
 """Different searches that found nothing, after which there is taken to be nothing."""
 NOT_REACHED = "a second opinion: its milestone is not reached"
@@ -121,15 +120,13 @@ async def _follow(journal: Journal, round_: Round, leaf: Leaf, memory: ShortTerm
             forward = Lost(reason=problems[0])
             break
         number += 1
-        choice = Choice(name=forward.tool, arguments=forward.arguments, thought=KNOWN)
+        choice = Choice(name=forward.tool, arguments=forward.arguments, thought=trail.thought)
         run.steps.append(await _execute(journal, round_, leaf, choice, number))
     left = forward.reason if isinstance(forward, Lost) else ""
     trail.ended(journal, run.steps, left)
-    if not left and run.steps:
-        last = run.steps[-1]
-        result = f"{last.call}: {last.observation}"[:MAX_RESULT]
+    if not left and (result := trail.result(run.steps)):
         number += 1
-        await _claimed(journal, round_, run, memory, result, number)
+        await _claimed(journal, round_, run, memory, result[:MAX_RESULT], number)
         if run.status == "succeeded":
             run.told = trail.told(run.steps)
     return number

@@ -105,6 +105,19 @@ def read_plan(text: str, *, milestones: bool = True, tools: Collection[str] = ()
     return Plan(subtasks=[_without_tools(subtask, tools) for subtask in _joined(_sorted(subtasks))])
 
 
+def written(plan: Plan) -> list[str]:
+    """Return the lines of a plan without their numbers, which are their places; `read_plan` reads them."""
+    numbers = {subtask.id: str(number) for number, subtask in enumerate(plan.subtasks, 1)}
+    lines: list[str] = []
+    for place, subtask in enumerate(plan.subtasks):
+        milestone = f"{MILESTONE}{subtask.milestone}" if subtask.milestone else ""
+        needs = [numbers[id] for id in subtask.depends_on]
+        after = f" (after {', '.join(needs)})" if needs else " (independent)"
+        usual = set(subtask.depends_on) == set(_ends(plan.subtasks[:place]))
+        lines.append(f"{subtask.goal}{milestone}{'' if usual else after}")
+    return lines
+
+
 def splits_one_thing(plan: Plan, task: str) -> bool:
     """Whether a short task that speaks of one thing was split, and so is better its own plan.
 

@@ -25,6 +25,8 @@ from plait.reflection.plan import (
 )
 from plait.reflection.references import advice_for, copied_values, references_text
 
+ONE_THING = "the task asks for one thing, so it is its own plan"
+
 
 async def make_plan(journal: Journal, crew: Crew, lessons: Sequence[str], number: int) -> Judged[Plan]:
     """Return a plan that passed the planner's gate; where no try gives one, the task itself is the plan.
@@ -69,12 +71,11 @@ def whole_task(journal: Journal, task: str, number: int) -> Judged[Plan]:
 def _judged(journal: Journal, crew: Crew, advice: Advice, reply: Reply) -> Judged[Plan]:
     """Read a plan; without the planner's gate whatever can be read passes."""
     remarked = split_remarks(reply.text)
-    milestones = MILESTONE.strip() not in crew.task
-    plan = read_plan(remarked.body, milestones=milestones, tools=crew.executor.tools)
+    plan = _read(crew, remarked.body)
     problems, useless = list[str](), False
     if crew.settings.planner.enabled:
         if splits_one_thing(plan, crew.task):
-            journal.emit(Noted(text="the task asks for one thing, so it is its own plan"))
+            journal.emit(Noted(text=ONE_THING))
             plan = _task_itself(crew.task)
         problems, useless = plan_problems(plan, crew.task, crew.wording.planner_text())
         copied = copied_values([subtask.goal for subtask in plan.subtasks], advice, crew.task)
@@ -88,6 +89,32 @@ def _judged(journal: Journal, crew: Crew, advice: Advice, reply: Reply) -> Judge
         problems=problems,
         fatal=useless,
     )
+
+
+def merged_plan(crew: Crew, lines: Sequence[str]) -> tuple[Plan, Sequence[str]]:
+    """Read a plan that was made of several, and say what is wrong with it.
+
+    Args:
+        crew: The agents.
+        lines: Of the plan, as `written` gives them.
+
+    Raises:
+        ReplyError: it is no plan, or of no use.
+    """
+    plan = _read(crew, "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1)))
+    if not crew.settings.planner.enabled:
+        return plan, ()
+    if splits_one_thing(plan, crew.task):
+        return _task_itself(crew.task), ()
+    problems, useless = plan_problems(plan, crew.task, crew.wording.planner_text())
+    if useless:
+        raise ReplyError("; ".join(problems))
+    return plan, problems
+
+
+def _read(crew: Crew, text: str) -> Plan:
+    milestones = MILESTONE.strip() not in crew.task
+    return read_plan(text, milestones=milestones, tools=crew.executor.tools)
 
 
 def _task_itself(task: str) -> Plan:

@@ -6,19 +6,19 @@ the next round starts from there. Knows nothing of the command line, the log or 
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from plait.agents.gate import Judged
 from plait.errors import ReplyError
 from plait.events import LoopBroken, Noted, RoundFinished, RoundStarted
 from plait.journal import JSON, Journal, JSONObject
-from plait.reflection.act import act
-from plait.reflection.answer_agent import write_answer
 from plait.reflection.crew import Crew
+from plait.reflection.guide import Guide
 from plait.reflection.memory import LongTermMemory
+from plait.reflection.phases import OneCrew, Phases
 from plait.reflection.plan import Plan
-from plait.reflection.planner import make_plan, whole_task
+from plait.reflection.planner import whole_task
 from plait.reflection.trajectory import Effects, Trajectory
 from plait.reflection.wording import trajectory_text
 from plait.verdict import Check
@@ -46,14 +46,34 @@ class Progress:
             self.answer, self.score = answer, score
 
 
-async def solve_in_rounds(journal: Journal, crew: Crew, progress: Progress) -> None:
-    """Solve the crew's task; the outcome is in `progress`, also when an error ends it early."""
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """What all rounds of a task share."""
+
+    crew: Crew
+    """Of the round under way."""
+    phases: Phases
+    progress: Progress
+
+
+async def solve_in_rounds(
+    journal: Journal, crew: Crew, progress: Progress, phases: Phases | None = None
+) -> None:
+    """Solve the crew's task; the outcome is in `progress`, also when an error ends it early.
+
+    Args:
+        journal: Of the run.
+        crew: The agents.
+        progress: Takes what comes of it.
+        phases: Who plans, acts and answers; by default the crew alone.
+    """
+    work = _Work(crew=crew, phases=phases or OneCrew(), progress=progress)
     memory = LongTermMemory(enabled=crew.settings.long_term)
     failures: list[str] = []
     for number in range(1, crew.settings.rounds + 1):
 
         async def one(branch: Journal, _: None, number: int = number) -> str | None:
-            return await _round(branch, crew.at_round(number), progress, memory.entries, number)
+            return await _round(branch, replace(work, crew=crew.at_round(number)), memory.entries, number)
 
         failure = await journal.branch(f"round-{number}", one, None)
         if failure is None:
@@ -61,61 +81,72 @@ async def solve_in_rounds(journal: Journal, crew: Crew, progress: Progress) -> N
         if failure in failures:
             journal.emit(LoopBroken(call=f"round {number}", times=failures.count(failure) + 1))
             if progress.answer is None and progress.trajectory is not None:
-                await _answer(journal, crew, progress, number)
+                await _answer(journal, work, number)
             break
         failures.append(failure)
         memory.write(journal, f"Round {number}\n{failure}")
     memory.clear(journal)
 
 
-async def _round(
-    journal: Journal, crew: Crew, progress: Progress, lessons: Sequence[str], number: int
-) -> str | None:
+async def _round(journal: Journal, work: _Work, lessons: Sequence[str], number: int) -> str | None:
     """Run one round; return None when its answer passed, else the round as text."""
+    crew, progress = work.crew, work.progress
     journal.emit(RoundStarted(round=number))
     progress.rounds, progress.trajectory = number, None
     try:
-        plan = await _plan(journal, crew, lessons, number)
+        plan = await _plan(journal, work, lessons, number)
     except ReplyError as error:
         journal.emit(RoundFinished(round=number, answer="", score=None, passed=False))
         return f"No plan: {error.message}"
     progress.trajectory = Trajectory.of(plan.output)
     progress.trajectory.remarks = f"Plan: {plan.critique} (score {plan.score})" if plan.critique else ""
-    await act(journal, crew, progress.trajectory, progress.effects)
+    await work.phases.act(journal, crew, progress.trajectory, progress.effects)
     last = number == crew.settings.rounds
     if progress.trajectory.failed and not last:
         journal.emit(RoundFinished(round=number, answer="", score=None, passed=False))
         return trajectory_text(progress.trajectory, remarks=True)
-    return await _answer(journal, crew, progress, number)
+    return await _answer(journal, work, number)
 
 
-async def _plan(journal: Journal, crew: Crew, lessons: Sequence[str], number: int) -> Judged[Plan]:
-    async def place(branch: Journal, _: None) -> Judged[Plan]:
-        guide = crew.guide if crew.goes_known_ways else None
-        if guide is not None and await guide.knows(branch, " ".join(crew.task.split())):
-            return whole_task(branch, crew.task, number)
-        return await make_plan(branch, crew, lessons, number)
+async def _plan(journal: Journal, work: _Work, lessons: Sequence[str], number: int) -> Judged[Plan]:
+    """Return the plan of a round; a task with a known way through all of it is its own."""
+    crew = work.crew
 
-    return await journal.branch("plan", place, None)
+    async def known(branch: Journal, guide: Guide) -> Judged[Plan] | None:
+        knows = await guide.knows(branch, " ".join(crew.task.split()))
+        return whole_task(branch, crew.task, number) if knows else None
+
+    if crew.guide is not None and crew.goes_known_ways:
+        plan = await journal.branch("plan", known, crew.guide)
+        if plan is not None:
+            return plan
+    return await work.phases.plan(journal, crew, lessons, number)
 
 
-async def _answer(journal: Journal, crew: Crew, progress: Progress, number: int) -> str | None:
+async def _answered(
+    journal: Journal, work: _Work, trajectory: Trajectory
+) -> tuple[Any, float | None, bool, str]:
+    """Return the answer, its score, whether it is good enough, and what it lacks."""
+    gate = work.crew.settings.answer
+    if told := _told(work.crew, trajectory):
+        await journal.branch("answer", _say_served, None)
+        return told, None, True, ""
+    passed = await work.phases.answer(journal, work.crew, trajectory)
+    judged = passed.judged
+    good = not passed.forced and (not gate.enabled or (judged.score or 0.0) >= gate.threshold)
+    return judged.output, judged.score, good and not trajectory.failed, judged.critique
+
+
+async def _say_served(journal: Journal, _: None) -> None:
+    journal.emit(Noted(text=SERVED))
+
+
+async def _answer(journal: Journal, work: _Work, number: int) -> str | None:
+    crew, progress = work.crew, work.progress
     trajectory = progress.trajectory
     assert trajectory is not None
-
-    async def place(branch: Journal, _: None) -> tuple[Any, float | None, bool, str]:
-        if told := _told(crew, trajectory):
-            branch.emit(Noted(text=SERVED))
-            return told, None, True, ""
-        passed = await write_answer(branch, crew, trajectory)
-        judged = passed.judged
-        good = not passed.forced and (
-            not crew.settings.answer.enabled or (judged.score or 0.0) >= crew.settings.answer.threshold
-        )
-        return judged.output, judged.score, good and not trajectory.failed, judged.critique
-
     try:
-        answer, score, good, critique = await journal.branch("answer", place, None)
+        answer, score, good, critique = await _answered(journal, work, trajectory)
     except ReplyError as error:
         journal.emit(RoundFinished(round=number, answer="", score=None, passed=False))
         return f"{trajectory_text(trajectory, remarks=True)}\n\nNo answer: {error.message}"

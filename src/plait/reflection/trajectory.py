@@ -110,6 +110,16 @@ class Effects:
     rectified: list[str] = field(default_factory=list[str])
     """Rectifications that were made, as keys: none is made again."""
 
+    def copy(self) -> "Effects":
+        """Return what is known so far, to which what comes is not added."""
+        return Effects(
+            done=list(self.done),
+            doubtful=list(self.doubtful),
+            seen=list(self.seen),
+            finished=dict(self.finished),
+            rectified=list(self.rectified),
+        )
+
     def has(self, call: str) -> bool:
         """Whether exactly this call was done with success."""
         return any(step.call == call for step in self.done)

@@ -168,6 +168,17 @@ class Wording:
             feedback=revision(feedback),
         )
 
+    def answer_judge(self, task: str, trajectory: Trajectory, answer: str) -> str:
+        """Return the prompt of one who judges an answer that is written already."""
+        return fill(
+            self._load("answer_judge"),
+            trajectory=trajectory_text(trajectory),
+            task=task,
+            answer=answer,
+            criteria=self._load("answer_criteria"),
+            remarks=self._load("answer_remarks"),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class FailureText:

@@ -60,6 +60,7 @@ NOTED = ("check_folder", "tools_folder", "unpriced")
 OF_AGENTS = frozenset(
     {"model", "temperature", "seed", "rounds", "steps", "function_calling", "without", "prompts", "preset"}
     | {"planner_threshold", "tool_threshold", "answer_threshold", "check", "returns"}
+    | {"teams", "temperatures", "group_size", "prune_share", "analyse_merged", "phase_threshold"}
 )
 """Options by which agents may choose otherwise."""
 
@@ -147,9 +148,9 @@ class Options(TeamOptions):
         self.phase_gate(self.without)
         self.quality_reading()
         if not is_generation(self.domain):
-            if self.teams > 1:
+            if self.leave_out:
                 raise UserError(
-                    f"--teams {self.teams} with --domain {TOOLS} is not there yet: a tool task has one team"
+                    f"--leave-out is for what teams make: no phase of --domain {TOOLS} is optional"
                 )
             return
         for name in TOOLS_ONLY:

@@ -23,7 +23,7 @@ from plait.events import (
     WorkflowRecalled,
 )
 from plait.experience.investigation.planned import planned, rectifications
-from plait.models.ledger import round_of, usage_of
+from plait.models.ledger import round_of, team_of, usage_of
 from plait.runtime.teams_telling import latest, tell_teams
 from plait.task import GateCounts, PlanItem, ReflectionReport, Result, Usage
 
@@ -80,6 +80,7 @@ def plan_items(records: Sequence[Record]) -> list[PlanItem]:
 
     A subtask that was split is followed by its parts, one that others stand for by these.
     """
+    records = [record for record in records if team_of(record.path) is None]
     made = [(r.path, r.event) for r in records if isinstance(r.event, PlanMade)]
     if not made:
         return []

@@ -64,9 +64,18 @@ def tell_teams(records: Sequence[Record]) -> TeamsStory | None:
     told = [record for record in records if isinstance(record.event, _TOLD)]
     return TeamsStory(
         teams=[_team(started[name], told, within) for name in sorted(started, key=_number)],
-        meetings=[_meeting(r, r.event, told, within) for r in told if isinstance(r.event, MeetingStarted)],
+        meetings=_meetings(told, within),
         results=[r.event for r in told if isinstance(r.event, SolutionRated) and id(r) not in inside],
     )
+
+
+def tell_meetings(records: Sequence[Record]) -> Sequence[Meeting]:
+    """Arrange what happened in meetings, of each path the last revision."""
+    return _meetings([record for record in records if isinstance(record.event, _TOLD)], _within(records))
+
+
+def _meetings(told: Sequence[Record], within: _Within) -> list[Meeting]:
+    return [_meeting(r, r.event, told, within) for r in told if isinstance(r.event, MeetingStarted)]
 
 
 def _number(team: str) -> tuple[int, str]:

@@ -18,6 +18,7 @@ from plait.teams.solution import Rating, Solution
 from plait.teams.stall import Pulse
 
 STRAND = "teams"
+MOST_TEMPERATURE = 2.0
 SEEDS_PER_TEAM = 10_000
 """Between the seeds of two teams: teams with equal settings still differ."""
 PROSE_WARMTH = 0.5
@@ -68,12 +69,18 @@ class Ensemble:
         """Return the temperature of team number `team`, from 1."""
         return self.settings.temperature(team, self.sampling.temperature)
 
+    def drawn(self, settings: Settings, team: int) -> Settings:
+        """Return how team number `team`, from 1, draws where one team alone would draw by `settings`."""
+        seed = None if settings.seed is None else settings.seed + SEEDS_PER_TEAM * (team - 1)
+        warmer_by = self.temperature(team) - self.sampling.temperature
+        temperature = round(settings.temperature + warmer_by, 6)
+        return replace(settings, seed=seed, temperature=min(max(temperature, 0.0), MOST_TEMPERATURE))
+
     def agent(self, role: str, max_tokens: int, team: int | None = None) -> Agent:
         """Return the agent of a role; one of no team draws as the run itself does."""
         drawn = replace(self.sampling, max_tokens=max_tokens)
         if team is not None:
-            seed = None if drawn.seed is None else drawn.seed + SEEDS_PER_TEAM * (team - 1)
-            drawn = replace(drawn, temperature=self.temperature(team), seed=seed)
+            drawn = replace(self.drawn(drawn, team), temperature=self.temperature(team))
         return Agent(role=role, strand=STRAND, model=self.model, budget=self.budget, settings=drawn)
 
     def writer(self, phase: Phase, role: str, max_tokens: int, team: int | None = None) -> Agent:

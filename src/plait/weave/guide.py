@@ -18,6 +18,7 @@ from plait.journal import Journal
 from plait.reflection.guide import Advice, Arrived, Call, Forward, Lost
 from plait.reflection.trajectory import Step
 
+KNOWN = "This is how it was done before."
 MOST_ROW = 300
 """Characters of the row that an effect was on."""
 
@@ -79,6 +80,7 @@ class PipelineTrail:
 
     recalled: Recalled
     walk: Walk
+    thought: str = KNOWN
 
     def next(self, steps: Sequence[Step]) -> Forward:
         """Say what the pipeline calls after `steps`."""
@@ -86,6 +88,10 @@ class PipelineTrail:
         if isinstance(move, NextCall):
             return Call(tool=move.tool, arguments=move.arguments)
         return Arrived() if isinstance(move, Finished) else Lost(reason=move.reason)
+
+    def result(self, steps: Sequence[Step]) -> str:
+        """Say what its last call brought."""
+        return f"{steps[-1].call}: {steps[-1].observation}" if steps else ""
 
     def told(self, steps: Sequence[Step]) -> str:
         """Say what was done, or that there was nothing to do.

@@ -1,7 +1,4 @@
-"""A tool task: the crew of reflection plans, acts and answers, in rounds.
-
-Knows nothing of teams.
-"""
+"""A tool task: in rounds a plan is made, acted on and answered, by one crew or by those of several teams."""
 
 from plait.agents.agent import Agent
 from plait.errors import UserError
@@ -10,12 +7,16 @@ from plait.experience.investigation.investigate import TOOLS
 from plait.journal import Journal
 from plait.reflection.crew import Crew
 from plait.reflection.dates import dates_by
+from plait.reflection.phases import OneCrew
 from plait.reflection.rounds import Progress, solve_in_rounds
 from plait.reflection.tool_agent import DONE
 from plait.reflection.wording import Wording
 from plait.task import Status, Task
+from plait.teams.ensemble import Ensemble
 from plait.weave.guide import ExperienceGuide
 from plait.weave.references import references_of_tools
+from plait.weave.tool_meetings import PlanQuality, tool_domain
+from plait.weave.tool_teams import ToolTeams
 from plait.weave.workshop import Outcome, Workshop
 
 
@@ -29,6 +30,9 @@ class ToolTask:
             UserError: a tool has a name that is taken.
         """
         self._crew = _crew(task, workshop)
+        # One team meets nobody.
+        several = workshop.teams.teams > 1
+        self._phases = ToolTeams(_ensemble(self._crew, workshop)) if several else OneCrew()
         self._progress = Progress()
 
     async def run(self, journal: Journal) -> None:
@@ -38,7 +42,7 @@ class ToolTask:
             BudgetExhausted: a limit is reached; `outcome` has the best so far.
             NeedsDecision, ModelError: as `run_task`.
         """
-        await solve_in_rounds(journal, self._crew, self._progress)
+        await solve_in_rounds(journal, self._crew, self._progress, self._phases)
 
     def outcome(self, *, exhausted: str = "") -> Outcome:
         """Return how it ended; `exhausted` says which limit ended it."""
@@ -75,6 +79,19 @@ def _crew(task: Task, workshop: Workshop) -> Crew:
         returns=task.returns,
         check=workshop.check,
         guide=_guide(workshop),
+    )
+
+
+def _ensemble(crew: Crew, workshop: Workshop) -> Ensemble:
+    return Ensemble(
+        task=crew.task,
+        domain=tool_domain(PlanQuality(crew)),
+        settings=workshop.teams,
+        gate=workshop.gate,
+        model=workshop.model,
+        budget=workshop.budget,
+        sampling=workshop.settings,
+        prompts=workshop.prompts,
     )
 
 

@@ -28,6 +28,9 @@ from plait.verdict import Check
 FILE_CHARACTERS = 20_000
 """Of each input file at most this much goes into the prompt, and the prompt says what is missing."""
 
+MERGE_THRESHOLD = 8.0
+"""Score at which a merge of plans or answers passes, where nothing else is said."""
+
 
 def _never(_: Rating) -> str:
     return ""
@@ -66,6 +69,10 @@ class Workshop:
     """The user's own oracle."""
     making: Making | None = None
     """What teams make; None for a tool task."""
+    teams: TeamSettings = TeamSettings()
+    """Of a tool task."""
+    gate: GateSettings = GateSettings(threshold=MERGE_THRESHOLD)
+    """Of the aggregate agent in a tool task's meetings."""
     memory: Memory | None = None
     """Experience of earlier runs; None: what they learned is not used."""
     memory_name: str = DEFAULT_MEMORY

@@ -27,7 +27,8 @@ VAGUE: Sequence[Value] = ("a name", "a word", "words")
 FAILED_OFTEN = 2
 """Calls of a tool without one that worked, in a subtask that failed."""
 
-_PLACE = re.compile(r"(?:^|/)(round-\d+/subtask-[^/!]+)(?=[/!]|$)")
+_PLACE = re.compile(r"(?:^|/)(round-\d+/(?:team-\d+/act/)?subtask-[^/!]+)(?=[/!]|$)")
+"""Of a subtask; what a team went wrong at in a rehearsal is a warning too."""
 _ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*|\d\d:\d\d(?::\d\d)?")

@@ -24,6 +24,7 @@ from plait.events import (
 from plait.experience.investigation.planned import Planned, planned
 from plait.experience.investigation.recorded_steps import place_of, trajectory
 from plait.experience.investigation.tree import Goal, GoalStatus, Step
+from plait.models.ledger import team_of
 
 TOOLS = "tools"
 """The domain of runs that have a plan."""
@@ -90,8 +91,9 @@ def investigate(records: Sequence[Record], *, changes: Collection[str] = ()) -> 
 
 
 def _current(records: Sequence[Record]) -> list[Record]:
-    """Return what holds in the end, in the order of the log: of each path the highest revision, and no
-    round after the one that passed, which a run may have gone through before it was taken up another way.
+    """Return what holds in the end, in the order of the log: of each path the highest revision, nothing that
+    single teams only rehearsed, and no round after the one that passed, which a run may have gone through
+    before it was taken up another way.
     """
     highest: dict[str, Record] = {}
     for record in records:
@@ -99,7 +101,8 @@ def _current(records: Sequence[Record]) -> list[Record]:
             highest[record.path] = record
     current = sorted(highest.values(), key=lambda record: record.sequence)
     passed = [r.event.round for r in current if isinstance(r.event, RoundFinished) and r.event.passed]
-    return [record for record in current if not passed or place_of(record.path).round <= passed[-1]]
+    common = [record for record in current if team_of(record.path) is None]
+    return [record for record in common if not passed or place_of(record.path).round <= passed[-1]]
 
 
 def _ending(current: Sequence[Record]) -> tuple[GoalStatus, str]:

@@ -46,7 +46,7 @@ def planned(records: Sequence[Record], number: int) -> list[Planned]:
     """Return the last plan of a round, from first to last; empty while there is none.
 
     Args:
-        records: That hold in the end, in the order of the log; of any rounds.
+        records: That hold in the end, in the order of the log; of any rounds, and of one team or of none.
         number: Of the round.
     """
     own = [record for record in records if (round_of(record.path) or 0) == number]
