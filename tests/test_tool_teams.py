@@ -105,7 +105,7 @@ async def test_teams_that_think_alike_need_no_merge_and_one_acts() -> None:
     # Read once for both teams and for the one that acts; changed once.
     assert run.library.calls == ["search dana", f"return {DANA}"]
     [agreed] = run.of(ActionsAgreed)
-    assert (agreed.by, agreed.teams, agreed.others) == ("team-1", ["team-1", "team-2"], {})
+    assert (agreed.by, agreed.teams, agreed.others) == ("team-1", ["team-1", "team-2"], [])
     assert agreed.calls == [f'return_loan(loan_id="{DANA}")']
     assert len(run.of(EffectRehearsed)) == 2
     assert [event.phase for event in run.of(MeetingFinished)] == ["plan", "answer"]
@@ -180,7 +180,7 @@ async def test_most_decide_what_is_done() -> None:
     assert (await run.outcome(task=EITHER)).status == "succeeded"
     [agreed] = run.of(ActionsAgreed)
     assert (agreed.by, agreed.teams) == ("team-2", ["team-2", "team-3"])
-    assert agreed.others == {"team-1": [f'return_loan(loan_id="{OMAR}")']}
+    assert agreed.others == [{"team": "team-1", "calls": [f'return_loan(loan_id="{OMAR}")']}]
     assert [each for each in run.library.calls if each.startswith("return")] == [f"return {DANA}"]
 
 

@@ -279,7 +279,7 @@ def test_a_story_is_judged(plait: Commands, endpoint: Endpoint):
     [
         (["--domain", "softwear"], "--domain 'softwear' is unknown; there are: tools, software, story"),
         (["--domain", "gone.toml"], "gone.toml': there is no such file"),
-        (["--domain", "tools", "--teams", "2"], "--teams 2 with --domain tools is not there yet"),
+        (["--domain", "tools", "--leave-out", "1:plan"], "--leave-out is for what teams make"),
         (["--teams", "65"], "--teams must be between 1 and 64, not 65"),
         (["--teams", "0"], "--teams must be between 1 and 64, not 0"),
         (["--group-size", "1"], "--group-size must be at least 2, not 1"),

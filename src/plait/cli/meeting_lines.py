@@ -66,5 +66,6 @@ def agreed_text(agreed: ActionsAgreed) -> str:
     """Return what teams agreed to do, who does it, and how many would do otherwise."""
     calls = count_text(len(agreed.calls), "call")
     what = f"would change the world by the same {calls}" if agreed.calls else "would change nothing"
-    other = f"; {', '.join(agreed.others)} would do otherwise" if agreed.others else ""
+    others = ", ".join(str(each["team"]) for each in agreed.others)
+    other = f"; {others} would do otherwise" if others else ""
     return f"{', '.join(agreed.teams)} {what}{other}: {agreed.by} acts"

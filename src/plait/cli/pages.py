@@ -124,8 +124,8 @@ def _write_agreed(sheet: Sheet, agreed: ActionsAgreed) -> None:
     sheet.write(0, agreed_text(agreed), "bold")
     for call in agreed.calls:
         sheet.write(1, call, "green")
-    for team, calls in agreed.others.items():
-        sheet.write(1, f"{team} would: {'; '.join(calls) or 'change nothing'}", "yellow")
+    for other in agreed.others:
+        sheet.write(1, f"{other['team']} would: {'; '.join(other['calls']) or 'change nothing'}", "yellow")
 
 
 def _write_subtask(sheet: Sheet, subtask: Subtask) -> None:

@@ -116,5 +116,5 @@ class ActionsAgreed:
     """Who would change the world by the same calls, it too."""
     calls: Sequence[str]
     """These calls, in the order of the plan."""
-    others: Mapping[str, Sequence[str]]
-    """What each other team would do."""
+    others: Sequence[Data]
+    """What the other teams would do. Each: team, calls."""

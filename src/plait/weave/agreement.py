@@ -40,7 +40,7 @@ def agreed(rehearsed: Mapping[str, Trajectory]) -> ActionsAgreed:
         by=by,
         teams=chosen,
         calls=effects[by],
-        others={team: calls for team, calls in effects.items() if team not in chosen},
+        others=[{"team": team, "calls": calls} for team, calls in effects.items() if team not in chosen],
     )
 
 
