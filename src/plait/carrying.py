@@ -24,8 +24,8 @@ from plait.outfit.folder import artifacts, own_folder, refill_of, run_folder, st
 from plait.outfit.hands import Hands
 from plait.outfit.learning import learn
 from plait.outfit.modules import import_modules
-from plait.outfit.teaching import Work
 from plait.outfit.tools import pinned
+from plait.outfit.work import Work
 from plait.outfit.workshop import read_task, workshop_of
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.journal import RunJournal

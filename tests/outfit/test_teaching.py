@@ -7,7 +7,8 @@ from tests.experience.recorded import called, on_record, planned
 
 from plait.events import Event, RunStarted, SubtaskFinished
 from plait.experience.record import Experience
-from plait.outfit.teaching import Work, taught_by
+from plait.outfit.teaching import taught_by
+from plait.outfit.work import Work
 from plait.runtime.options import Options
 from plait.tools.tool import Tool
 

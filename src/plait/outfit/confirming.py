@@ -18,7 +18,8 @@ from plait.experience.investigation.investigate import TOOLS, investigate
 from plait.experience.investigation.tree import Goal
 from plait.experience.pipelines.soundness import problems_of
 from plait.experience.record import Experience, Memory
-from plait.outfit.teaching import LEARNED_FROM, Work, pipeline_record, worked_out
+from plait.outfit.teaching import LEARNED_FROM, pipeline_record, worked_out
+from plait.outfit.work import Work
 from plait.reflection.dates import dates_by
 
 MOST_RUNS = 4

@@ -14,14 +14,15 @@ from plait.events import (
     Noted,
     PipelineEnded,
     Record,
-    RoundStarted,
     RunStarted,
     WorkflowRecalled,
 )
+from plait.experience.investigation.investigate import rounds_of
 from plait.experience.record import Experience, Memory
 from plait.journal import JSON, Journal, JSONObject
 from plait.outfit.confirming import ReadRun, confirmed, learned_from
-from plait.outfit.teaching import LEARNED_FROM, Work, taught_by
+from plait.outfit.teaching import LEARNED_FROM, taught_by
+from plait.outfit.work import Work
 
 GOALS_OF_A_LESSON = 5
 """Goals under which one memory keeps the same lesson."""
@@ -120,8 +121,7 @@ async def _count(journal: Journal, memory: Memory, work: Work, records: Sequence
     was counted there.
     """
     walked = {record.path: record.event for record in records if isinstance(record.event, PipelineEnded)}
-    rounds = [record.event.round for record in records if isinstance(record.event, RoundStarted)]
-    first = max(rounds, default=1) == 1
+    first = rounds_of(records) == 1
     shown = [
         record.event.experience
         for record in records

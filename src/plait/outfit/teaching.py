@@ -5,95 +5,34 @@ what is used from then on; one that failed teaches lessons, and what its parts d
 nothing of how records are kept or used.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from secrets import token_hex
-from time import time
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
-from plait.events import PhaseFinished, Record, RoundStarted
+from plait.events import Record
 from plait.experience.consolidation.as_it_was import AS_IT_WAS, as_it_was, exact_key, situation_of
 from plait.experience.consolidation.caution import needed, rests_on_others, taken_from, why_not, with_answers
 from plait.experience.consolidation.compile import Success, compile_success, tainted
 from plait.experience.consolidation.failures import lessons_of
-from plait.experience.consolidation.making import Made, lessons_json, phase_lessons, workflow_of
 from plait.experience.consolidation.workflow import workflows
-from plait.experience.exploitation.recall import TOOLS_KEY, digest_of
 from plait.experience.exploitation.references import MOST_GOAL
-from plait.experience.investigation.investigate import TOOLS, investigate
+from plait.experience.investigation.investigate import investigate, rounds_of
 from plait.experience.investigation.tree import Goal
-from plait.experience.pipelines.paper_form import as_json
 from plait.experience.pipelines.pipeline import Pipeline
 from plait.experience.pipelines.results import rows_of
 from plait.experience.pipelines.soundness import problems_of
 from plait.experience.record import Experience, ExperienceStatus
 from plait.experience.words.copies import copied
 from plait.experience.words.goals import asks_for_change, key_of
+from plait.outfit.teaching_teams import taught_by_teams
+from plait.outfit.work import Work
 from plait.reflection.dates import dates_by
-from plait.runtime.options import Options
 from plait.runtime.team_options import PAPER
-from plait.teams.chain import Domain
-from plait.teams.solution import Solution
-from plait.tools.tool import Tool
 
-GOOD = 0.75
-"""Share of the best quality there can be from which a thing made is a reference for others."""
 LEARNED_FROM = "learned_from"
 """Where a pipeline that needs two successes says which runs it was learned from, each with its day."""
 MOST_PARTS = 8
 """Parts of a failed run whose pipelines are kept."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """A run that ended, and what it worked with."""
-
-    task: str
-    """As the user said it, without input files."""
-    options: Options
-    run_id: str
-    tools: Sequence[Tool] = ()
-    notes: str = ""
-    """What the tools say of the day and of themselves."""
-    succeeded: bool
-    """Whether it did, by its own account."""
-    rounds: int = 1
-    """How many there were."""
-    domain: Domain | None = None
-    """What teams worked on; None for a tool task."""
-    products: Mapping[str, Solution] | None = None
-    """What teams made, by name."""
-    share: float | None = None
-    """Quality of that, as a share of the best there can be; None where it is not known."""
-
-    @property
-    def parameters(self) -> dict[str, Mapping[str, Any]]:
-        """JSON schema of each tool's parameters."""
-        return {tool.name: tool.parameters for tool in self.tools}
-
-    @property
-    def limits(self) -> dict[str, int]:
-        """Rows that the result of a tool has at most, where that is known."""
-        return {tool.name: tool.most_rows for tool in self.tools if tool.most_rows is not None}
-
-    def record(
-        self, kind: Any, goal: str, content: Any, *, tools: Sequence[str] = (), status: Any = "active"
-    ) -> Experience:
-        """Return a record of this run."""
-        return Experience(
-            id=token_hex(8),
-            memory=self.options.memory,
-            kind=kind,
-            domain=self.domain.name if self.domain is not None else TOOLS,
-            goal=goal,
-            key=key_of(goal),
-            tools=tools,
-            content=content,
-            status=status,
-            run_id=self.run_id,
-            model=self.options.model,
-            created=time(),
-        )
 
 
 def taught_by(work: Work, records: Sequence[Record], *, served: bool) -> list[Experience]:
@@ -107,23 +46,18 @@ def taught_by(work: Work, records: Sequence[Record], *, served: bool) -> list[Ex
     if len(work.task) > MOST_GOAL or work.options.dry_run:
         return []
     if work.domain is not None:
-        return [*_chain(work, work.domain, records), *_phase_lessons(work, records)]
+        return taught_by_teams(work, work.domain, records)
     root = investigate(records)
     if root is None:
         return []
-    rounds = [record.event.round for record in records if isinstance(record.event, RoundStarted)]
-    work = replace(work, rounds=max(rounds, default=1))
     if work.succeeded:
         root = replace(root, status="succeeded")  # Its end is not on record yet.
         taught = list(_workflows(work, root, "active"))
-        taught += [] if served else [*_whole(work, root), *_parts(work, root, "active")]
+        taught += [] if served else [*_whole(work, root, rounds_of(records)), *_parts(work, root, "active")]
     else:
         root = replace(root, status="failed")
         taught = [*_workflows(work, root, "provisional"), *_parts(work, root, "provisional")]
     return [*taught, *_lessons(work, records)]
-
-
-# Tool tasks.
 
 
 def _workflows(work: Work, root: Goal, status: ExperienceStatus) -> Iterator[Experience]:
@@ -147,7 +81,7 @@ def _without_vain_searches(goal: Goal) -> Goal:
     )
 
 
-def _whole(work: Work, root: Goal) -> Iterator[Experience]:
+def _whole(work: Work, root: Goal, rounds: int) -> Iterator[Experience]:
     """Yield the pipeline of the whole goal: in use where it may run by itself, else waiting for another."""
     # What a goal that was not reached so changed in the world is no step of a leaf that succeeded.
     if not root.astray():
@@ -160,27 +94,25 @@ def _whole(work: Work, root: Goal) -> Iterator[Experience]:
             record = pipeline_record(work, root, root.text, found.pipeline, "provisional")
             yield replace(record, content={**record.content, LEARNED_FROM: {work.run_id: day}})
             if record.status != "quarantined" and day:
-                yield from _as_it_was(work, root)
+                yield from _as_it_was(work, root, rounds)
         else:
             yield pipeline_record(work, root, root.text, found.pipeline, "active")
 
 
-def _as_it_was(work: Work, root: Goal) -> Iterator[Experience]:
+def _as_it_was(work: Work, root: Goal, rounds: int) -> Iterator[Experience]:
     """Yield the very calls of a run that no rule could be told from, for the same goal in the same situation.
 
     What stands in input files is no part of the goal, and the paper has no such records.
     """
-    if work.options.files or work.options.preset == PAPER or work.rounds != 1:
+    if work.options.files or work.options.preset == PAPER or rounds != 1:
         return
     effects = {tool.name for tool in work.tools if tool.effect == "changes"}
     pipeline = as_it_was(root, effects)
     if pipeline is None or problems_of(pipeline, work.parameters):
         return
-    names = list(dict.fromkeys(node.tool for node in pipeline.calls))
-    known = {tool.name: digest_of(tool) for tool in work.tools if tool.name in names}
     situation = situation_of(work.notes, work.options.of_agents())
-    content = {**as_json(pipeline), TOOLS_KEY: known, AS_IT_WAS: situation}
-    yield replace(work.record("pipeline", root.text, content, tools=names), key=exact_key(root.text))
+    record = work.record_of(pipeline, root.text, more={AS_IT_WAS: situation})
+    yield replace(record, key=exact_key(root.text))
 
 
 def worked_out(root: Goal) -> list[Goal]:
@@ -226,12 +158,10 @@ def pipeline_record(
     work: Work, root: Goal, goal: str, pipeline: Pipeline, status: ExperienceStatus
 ) -> Experience:
     """Return a pipeline as it is kept; in quarantine where a tool's text got into it."""
-    names = list(dict.fromkeys(node.tool for node in pipeline.calls))
-    known = {tool.name: digest_of(tool) for tool in work.tools if tool.name in names}
     # What another part of the task found may stand in this one, and a plan may repeat what a tool wrote.
     seen = [step for leaf in root.leaves() for step in leaf.steps]
     own = "quarantined" if tainted(root.text, seen, pipeline, tools=work.parameters) else status
-    return work.record("pipeline", goal, {**as_json(pipeline), TOOLS_KEY: known}, tools=names, status=own)
+    return work.record_of(pipeline, goal, own)
 
 
 def _kept_from(leaf: Goal) -> bool:
@@ -251,37 +181,3 @@ def _lessons(work: Work, records: Sequence[Record]) -> Iterator[Experience]:
     for each in {tuple(each.lesson.tools): each for each in reversed(learned)}.values():
         for goal in {key_of(goal): goal for goal in (each.goal[:MOST_GOAL], work.task)}.values():
             yield work.record("lesson", goal, each.lesson.as_json(), tools=each.lesson.tools)
-
-
-# What teams make.
-
-
-def _chain(work: Work, domain: Domain, records: Sequence[Record]) -> Iterator[Experience]:
-    """Yield the chain of a run that ended well; what stands in input files is no part of its task."""
-    good = work.succeeded and work.share is not None and work.share >= GOOD
-    if not good or work.options.files:
-        return
-    workflow = workflow_of(work.task, made_of(domain, work.products or {}, records))
-    if workflow is not None:
-        yield work.record("workflow", work.task, workflow.as_json())
-
-
-def made_of(domain: Domain, products: Mapping[str, Solution], records: Sequence[Record]) -> list[Made]:
-    """Return what became of every phase that a team came through, in the order of the chain."""
-    finished = {record.event.phase for record in records if isinstance(record.event, PhaseFinished)}
-    return [
-        Made(
-            phase=phase.name,
-            product=phase.writes,
-            text=products[phase.writes].text,
-            files={path: len(text.splitlines()) for path, text in products[phase.writes].files.items()},
-            result=phase.writes == domain.product,
-        )
-        for phase in domain.chain.phases
-        if phase.name in finished and phase.writes in products
-    ]
-
-
-def _phase_lessons(work: Work, records: Sequence[Record]) -> Iterator[Experience]:
-    if lessons := phase_lessons(records):
-        yield work.record("lesson", work.task, lessons_json(lessons))

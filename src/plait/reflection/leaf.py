@@ -16,7 +16,6 @@ from plait.reflection.crew import Crew
 from plait.reflection.doubts import looped
 from plait.reflection.guide import Call, Lost, Trail
 from plait.reflection.memory import ShortTermMemory
-from plait.reflection.milestones import changes_nothing
 from plait.reflection.plan_tree import Leaf, PlanTree
 from plait.reflection.references import warnings_for
 from plait.reflection.searches import wider
@@ -248,7 +247,7 @@ async def _break_off(
     last = run.steps[-1]
     empty = {step.call for step in run.steps if step.empty}
     result = ""
-    undone = changes_nothing(run.subtask.goal, run.steps, round_.crew.executor.tools)
+    undone = milestones.changes_nothing(run.subtask.goal, run.steps, round_.crew.executor.tools)
     if last.ok and not last.empty and not undone:
         result = f"no further step after {last.call}"
     elif last.empty and len(empty) >= SEARCHES_ENOUGH:

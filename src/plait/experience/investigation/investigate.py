@@ -15,6 +15,7 @@ from plait.events import (
     PlanMade,
     Record,
     RoundFinished,
+    RoundStarted,
     RunFinished,
     RunResumed,
     RunStarted,
@@ -29,6 +30,13 @@ from plait.models.ledger import team_of
 TOOLS = "tools"
 """The domain of runs that have a plan."""
 _RECTIFYING = re.compile(r"/rectify(?=[/!]|$)")
+
+
+def rounds_of(records: Sequence[Record]) -> int:
+    """Return how many rounds a run had; 1 where none is on record."""
+    return max(
+        (record.event.round for record in records if isinstance(record.event, RoundStarted)), default=1
+    )
 
 
 class _Round(NamedTuple):
