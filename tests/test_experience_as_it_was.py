@@ -113,6 +113,24 @@ async def test_on_another_day_it_is_planned(log: RunLog):
     assert (await run(log, TASK, SCRIPT)).usage.model_calls == 5
 
 
+async def test_what_other_days_left_for_the_same_task_goes(log: RunLog):
+    await run(log, TASK, SCRIPT)
+    store = ExperienceStore(log)
+    [record] = await exact(log)
+    there = {**record.content, AS_IT_WAS: "another day"}
+    dead = replace(record, id="dead", tools=("calendar.search_events",), content=there)
+    await store.add(dead)
+    await store.add(replace(dead, id="same", tools=("a.b",), content=record.content))
+    await store.add(replace(dead, id="approved", tools=("a.c",)))
+    await store.change("approved", status="active")
+    other = "Cancel my next meeting with raj"
+    await store.add(replace(dead, id="of another task", key=exact_key(other), goal=other))
+    await run(log, TASK, SCRIPT, OFFICE.changed({"seed": 1}))
+    left = {each.id for each in await exact(log)}
+    # What was made with another seed was replaced, so that its id is there still.
+    assert left == {record.id, "approved", "of another task"}
+
+
 async def test_what_the_user_calls_wrong_is_not_done_again(log: RunLog):
     first = await run(log, TASK, SCRIPT)
     await unlearn(ExperienceStore(log), OFFICE.memory, log.records(first.run_id))

@@ -1,11 +1,13 @@
 """What becomes of a record is decided by its counts, its status and its time alone."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from tests.runtime.records import pipeline
 
+from plait.experience.consolidation.as_it_was import AS_IT_WAS
 from plait.experience.record import Experience
 from plait.runtime.experience_rules import (
     SPAN_SECONDS,
@@ -46,6 +48,21 @@ def test_what_goes_first_when_a_memory_is_full() -> None:
     worths = [worth(record) for record in first_to_go]
     assert worths[0] > worths[1]  # Nine successes are nine weeks of youth, among what is not in use.
     assert all(one < other for one, other in pairwise(sorted(worths[:3]) + worths[3:]))
+
+
+def test_what_holds_for_one_day_goes_before_all_else_unless_it_was_approved() -> None:
+    served = pipeline("a", content={AS_IT_WAS: "today"}, created=NEW, uses=9, successes=9)
+    assert worth(served) < worth(pipeline("b", status="quarantined", created=0.0))
+    assert worth(served) > worth(replace(served, id="c", created=OLD))
+    assert worth(replace(served, approved=True)) > worth(pipeline("d", created=NEW))
+
+
+def test_another_day_takes_the_place_even_of_what_served() -> None:
+    old = pipeline("a", "k", tools=("x", "y"), content={AS_IT_WAS: "then"}, uses=3, successes=3)
+    new = pipeline("b", "k", tools=("y", "x"), content={AS_IT_WAS: "now"})
+    assert learned_again(old, new).content == new.content
+    assert learned_again(old, replace(new, content=old.content)) is old
+    assert learned_again(old, replace(new, status="provisional")) is old
 
 
 def test_a_week_for_each_success_and_failure() -> None:

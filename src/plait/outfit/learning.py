@@ -17,6 +17,7 @@ from plait.events import (
     RunStarted,
     WorkflowRecalled,
 )
+from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.investigation.investigate import rounds_of
 from plait.experience.record import Experience, Memory
 from plait.journal import JSON, Journal, JSONObject
@@ -54,6 +55,7 @@ async def learn(
                 experience = await confirmed(memory, experience, work, records, read)
             elif experience.status == "provisional" and await _awaited(memory, experience):
                 continue  # What waits for a second success is not lost for what a failed run did.
+            await _forget_other_situations(memory, experience)
             kept = await memory.add(experience)
             if kept.run_id == work.run_id:  # Else one that is trusted more stays as it is.
                 journal.emit(
@@ -102,6 +104,25 @@ async def _awaited(memory: Memory, experience: Experience) -> bool:
     return any(
         LEARNED_FROM in record.content and list(record.tools) == list(experience.tools) for record in there
     )
+
+
+async def _forget_other_situations(memory: Memory, experience: Experience) -> None:
+    """Forget the ways of other days and settings to the very goal of a record that is kept as it was."""
+    situation = kept_situation(experience.content)
+    if situation is None:
+        return
+    there = await memory.find(
+        memory=experience.memory, kind=experience.kind, domain=experience.domain, key=experience.key
+    )
+    # One with the same tools is not forgotten but replaced, and its counts go on.
+    dead = [
+        record.id
+        for record in there
+        if kept_situation(record.content) != situation
+        and set(record.tools) != set(experience.tools)
+        and not record.approved
+    ]
+    await memory.remove(dead)
 
 
 async def _is_common(memory: Memory, lesson: Experience) -> bool:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.record import OWN, Experience, ExperienceStatus
 
 FAILURES_TO_SUSPEND = 2
@@ -27,11 +28,13 @@ def learned_again(old: Experience, new: Experience) -> Experience:
 
     But what is trusted less never takes the place of what is trusted more: an import that waits for approval
     cannot change a record in use, nor can what a failed run taught. Nor does another way to the same goal
-    take the place of one that serves; see `_serves_better`. The old one then stays as it is. And no import
+    take the place of one that serves, unless that one was for another situation, which will not come again;
+    see `_serves_better`. The old one then stays as it is. And no import
     lets an earlier one out of quarantine, which only the user or a success of one's own does.
     """
     less_trusted = _TRUST.index(new.status) < _TRUST.index(old.status)
-    if less_trusted or (new.status == old.status and _serves_better(old, new)):
+    same_situation = kept_situation(old.content) == kept_situation(new.content)
+    if less_trusted or (new.status == old.status and same_situation and _serves_better(old, new)):
         return old
     waits = old.status == "quarantined" and new.source != OWN
     return replace(
@@ -123,9 +126,10 @@ def with_status(record: Experience, status: ExperienceStatus) -> Experience:
 def worth(record: Experience) -> float:
     """Return what a record is worth to a memory that is full: that of the lowest goes first.
 
-    In this order: what is not in use, suspended or quarantined; what failed more often than it served; what
-    never served; what did. What the user approved stands one higher. Of these, first what was neither made
-    nor used for longest, where each success counts as a week of youth and each failure as a week of age.
+    In this order: what holds for one goal on one day only; what is not in use, suspended or quarantined;
+    what failed more often than it served; what never served; what did. What the user approved stands one
+    higher. Of these, first what was neither made nor used for longest, where each success counts as a week
+    of youth and each failure as a week of age.
     """
     seen = max(record.created, record.last_used)
     age = seen + WEEK_SECONDS * (record.successes - record.failures)
@@ -135,6 +139,8 @@ def worth(record: Experience) -> float:
 
 
 def _rank(record: Experience) -> int:
+    if kept_situation(record.content) is not None and not record.approved:
+        return -1  # The day is over before a memory is full.
     if record.status not in IN_USE:
         return 0
     if record.failures > record.successes:
