@@ -32,10 +32,14 @@ def experience_line(event: ExperienceEvent) -> str:
         case PipelineEnded() if event.left:
             return f"pipeline {event.experience} led no further after {_calls(event.calls)}: {event.left}"
         case PipelineEnded():
-            return f"pipeline {event.experience} did it in {_calls(event.calls)}, without a model"
+            asked = (
+                f"and asked a model {count_text(event.judged, 'time')}" if event.judged else "without a model"
+            )
+            return f"pipeline {event.experience} did it in {_calls(event.calls)}, {asked}"
         case ExperienceStored():
             verb = "learned again" if event.again else "learned"
-            return f"{verb}: {event.of} {event.experience}{NOT_IN_USE.get(event.status, '')}"
+            by = ", made by a model" if event.by_model else ""
+            return f"{verb}: {event.of} {event.experience}{by}{NOT_IN_USE.get(event.status, '')}"
         case WorkflowRecalled():
             return f"recalled workflow {event.experience} of {event.goal!r} as a reference"
         case LessonRecalled():

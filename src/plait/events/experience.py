@@ -32,6 +32,8 @@ class PipelineEnded:
     """Tool calls it made."""
     left: str
     """Why the agent had to go on from there; empty where it came to its end."""
+    judged: int = 0
+    """Branches that only words decide, and a model judged."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,8 @@ class ExperienceStored:
     """Whether it took the place of one that was learned before."""
     status: str = "active"
     """What it may be used for: provisional where the run failed, quarantined where it waits for approval."""
+    by_model: bool = False
+    """Whether a model made the pipeline, instead of the compiler."""
 
 
 @dataclass(frozen=True, kw_only=True)

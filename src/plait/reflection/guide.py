@@ -20,6 +20,16 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Fork:
+    """The way parts, and only words say where it goes on: somebody must judge which of them holds."""
+
+    place: str
+    """Its name on this way."""
+    ways: Sequence[str]
+    """Conditions of which one holds, or none."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Arrived:
     """The way came to its end: the subtask is done."""
 
@@ -31,7 +41,7 @@ class Lost:
     reason: str
 
 
-Forward: TypeAlias = Call | Arrived | Lost
+Forward: TypeAlias = Call | Fork | Arrived | Lost
 
 
 class Trail(Protocol):
@@ -42,8 +52,13 @@ class Trail(Protocol):
         """Why its calls are made, as an agent would say it."""
         ...
 
-    def next(self, steps: Sequence[Step]) -> Forward:
-        """Say what comes after `steps`, which are all of this way; the same steps give the same answer."""
+    def next(self, steps: Sequence[Step], chosen: Mapping[str, int]) -> Forward:
+        """Say what comes after `steps`, which are all of this way; the same steps give the same answer.
+
+        Args:
+            steps: In order.
+            chosen: By the place of each fork so far which of its ways was taken, from 1; 0: none holds.
+        """
         ...
 
     def result(self, steps: Sequence[Step]) -> str:
@@ -56,8 +71,10 @@ class Trail(Protocol):
         """
         ...
 
-    def ended(self, journal: Journal, steps: Sequence[Step], left: str) -> None:
-        """Tell how it ended; `left` says why it led no further, or is empty."""
+    def ended(self, journal: Journal, steps: Sequence[Step], *, left: str, forks: int) -> None:
+        """Tell how it ended; `left` says why it led no further, or is empty, and `forks` how many were
+        judged.
+        """
         ...
 
 

@@ -14,12 +14,12 @@ from plait.reflection import milestones
 from plait.reflection.checks import Known, call_problems
 from plait.reflection.crew import Crew
 from plait.reflection.doubts import looped
-from plait.reflection.guide import Call, Lost, Trail
+from plait.reflection.guide import Call, Fork, Lost, Trail
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.plan_tree import Leaf, PlanTree
 from plait.reflection.references import warnings_for
 from plait.reflection.searches import wider
-from plait.reflection.second_opinion import holds, reached
+from plait.reflection.second_opinion import holds, reached, which_way
 from plait.reflection.tool_agent import MAX_RESULT, Choice, Moment, choose
 from plait.reflection.trajectory import Effects, Step, SubtaskRun
 
@@ -113,7 +113,16 @@ async def _follow(journal: Journal, round_: Round, leaf: Leaf, memory: ShortTerm
     Its end is that of the leaf, where the milestone is reached.
     """
     number, run = 0, leaf.run
-    while isinstance(forward := trail.next(run.steps), Call):
+    chosen: dict[str, int] = {}
+    while isinstance(forward := trail.next(run.steps, chosen), Call | Fork):
+        if isinstance(forward, Fork):
+            place = f"step-{number + 1}/fork-{len(chosen) + 1}"
+            way = await which_way(journal, round_.crew, run, forward.ways, place)
+            if way is None:
+                forward = Lost(reason=f"nobody could say which way leads on from {forward.place}")
+                break
+            chosen[forward.place] = way
+            continue
         tool = round_.crew.executor.tools[forward.tool]
         if problems := call_problems(tool, forward.arguments, round_.known(leaf)):
             forward = Lost(reason=problems[0])
@@ -122,7 +131,7 @@ async def _follow(journal: Journal, round_: Round, leaf: Leaf, memory: ShortTerm
         choice = Choice(name=forward.tool, arguments=forward.arguments, thought=trail.thought)
         run.steps.append(await _execute(journal, round_, leaf, choice, number))
     left = forward.reason if isinstance(forward, Lost) else ""
-    trail.ended(journal, run.steps, left)
+    trail.ended(journal, run.steps, left=left, forks=len(chosen))
     if not left and (result := trail.result(run.steps)):
         number += 1
         await _claimed(journal, round_, run, memory, result[:MAX_RESULT], number)

@@ -51,14 +51,32 @@ async def holds(journal: Journal, crew: Crew, run: SubtaskRun, claim: str) -> bo
     return await _yes(journal, crew, prompt, "milestone")
 
 
+async def which_way(
+    journal: Journal, crew: Crew, run: SubtaskRun, ways: Sequence[str], name: str
+) -> int | None:
+    """Return which condition holds after what was done, from 1; 0: none; None where no number comes back.
+
+    Raises:
+        BudgetExhausted, ModelError: as `ask`.
+    """
+    prompt = crew.wording.fork(run.subtask.goal, _lines(run.steps[-SHOWN_STEPS:]) or ["nothing"], ways)
+    numbers = [str(number) for number in range(len(ways) + 1)]
+    grammar = " | ".join(f'"{number}"' for number in numbers)
+    text = await _answer(journal, crew, prompt, name, f"root ::= {grammar}\n")
+    return int(text) if text in numbers else None
+
+
 async def _yes(journal: Journal, crew: Crew, prompt: str, name: str) -> bool:
+    return (await _answer(journal, crew, prompt, name, YES_OR_NO)).lower().startswith("yes")
+
+
+async def _answer(journal: Journal, crew: Crew, prompt: str, name: str, grammar: str) -> str:
     request = Request(
         messages=[Message(role="user", content=prompt)],
-        form=Grammar(gbnf=YES_OR_NO),
+        form=Grammar(gbnf=grammar),
         settings=replace(crew.tool.settings, temperature=0.0, max_tokens=MAX_TOKENS),
     )
-    reply = await ask(journal, _judge(crew.tool), request, name)
-    return reply.text.strip().lower().startswith("yes")
+    return (await ask(journal, _judge(crew.tool), request, name)).text.strip()
 
 
 def _lines(steps: Sequence[Step]) -> list[str]:

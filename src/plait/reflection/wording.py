@@ -157,6 +157,11 @@ class Wording:
             claim=claim,
         )
 
+    def fork(self, subtask: str, done: Sequence[str], ways: Sequence[str]) -> str:
+        """Return the prompt of one who says which condition holds after what was done."""
+        lines = ["0. none of these", *(f"{number}. {one_line(way)}" for number, way in enumerate(ways, 1))]
+        return fill(self._load("fork"), subtask=subtask, done="\n".join(done), ways="\n".join(lines))
+
     def answer(self, task: str, trajectory: Trajectory, feedback: Feedback | None, gated: bool) -> str:
         """Return the answer agent's prompt."""
         return fill(

@@ -12,10 +12,11 @@ from plait.experience.consolidation.origins import is_identifier
 from plait.experience.exploitation.recall import Recalled, Recollection
 from plait.experience.exploitation.references import MOST_GOAL, Found, References
 from plait.experience.investigation.tree import Step as WalkedStep
+from plait.experience.pipelines import walk as pipelines
 from plait.experience.pipelines.results import rows_of
 from plait.experience.pipelines.walk import Finished, NextCall, Walk
 from plait.journal import Journal
-from plait.reflection.guide import Advice, Arrived, Call, Forward, Lost
+from plait.reflection.guide import Advice, Arrived, Call, Fork, Forward, Lost
 from plait.reflection.trajectory import Step
 
 KNOWN = "This is how it was done before."
@@ -82,11 +83,13 @@ class PipelineTrail:
     walk: Walk
     thought: str = KNOWN
 
-    def next(self, steps: Sequence[Step]) -> Forward:
+    def next(self, steps: Sequence[Step], chosen: Mapping[str, int]) -> Forward:
         """Say what the pipeline calls after `steps`."""
-        move = self.walk.next([_walked(step) for step in steps])
+        move = self.walk.next([_walked(step) for step in steps], chosen)
         if isinstance(move, NextCall):
             return Call(tool=move.tool, arguments=move.arguments)
+        if isinstance(move, pipelines.Fork):
+            return Fork(place=move.node, ways=move.ways)
         return Arrived() if isinstance(move, Finished) else Lost(reason=move.reason)
 
     def result(self, steps: Sequence[Step]) -> str:
@@ -108,9 +111,9 @@ class PipelineTrail:
             (f"There was nothing to do: {call} found nothing." for call in vain), ""
         )
 
-    def ended(self, journal: Journal, steps: Sequence[Step], left: str) -> None:
+    def ended(self, journal: Journal, steps: Sequence[Step], *, left: str, forks: int) -> None:
         """Tell how the pipeline served."""
-        journal.emit(PipelineEnded(experience=self.recalled.id, calls=len(steps), left=left))
+        journal.emit(PipelineEnded(experience=self.recalled.id, calls=len(steps), left=left, judged=forks))
 
 
 def _about(effect: Step, steps: Sequence[Step]) -> str:

@@ -6,12 +6,13 @@ Knows nothing of memories, and nothing that a tool wrote gets into what it says 
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
+from plait.experience.consolidation.building import Builder
 from plait.experience.consolidation.origins import Argument, Origin, Source, offered, origin, parameter
 from plait.experience.consolidation.trajectory import Call, calls_of, useful
-from plait.experience.consolidation.wording import Said, Wording
+from plait.experience.consolidation.wording import Wording
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import (
     END,
@@ -19,15 +20,13 @@ from plait.experience.pipelines.pipeline import (
     Binding,
     Constant,
     Edge,
-    FromGoal,
     FromResult,
     Node,
     Pipeline,
-    Slot,
     Unknown,
 )
 from plait.experience.pipelines.results import rows_of
-from plait.experience.pipelines.soundness import MOST_COMMENT, MOST_COMMENTS, MOST_SLOTS
+from plait.experience.pipelines.soundness import MOST_SLOTS
 from plait.experience.words.derive import DateOf
 from plait.experience.words.goals import masked
 from plait.tools.arguments import distinct_name, identifier
@@ -39,7 +38,6 @@ TELLING = 8
 """Characters of a text that is more than one common word."""
 LONG = 20
 """Characters of a text that stands in two places by more than chance."""
-_PLAIN_FIELD = re.compile(r"[A-Za-z][\w/.-]{0,39}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +58,28 @@ class Compiled:
 
     pipeline: Pipeline
     steps: Sequence[Step]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """What a pipeline can be made of: the calls of a success, and where their arguments came from."""
+
+    steps: Sequence[Step]
+    """Those that were of use."""
+    calls: Sequence[Call]
+    origins: Sequence[Mapping[str, Origin]]
+    """Of each call; results are named by the numbers of their calls."""
+    kept: Sequence[int]
+    """The numbers of the calls that are needed, from 0."""
+    wording: Wording
+
+    def made(self, number: int) -> list[Step]:
+        """Return the steps of a call."""
+        return [self.steps[member] for member in self.calls[number].members]
+
+    def builder(self) -> Builder:
+        """Return what makes nodes of these calls."""
+        return Builder(calls=self.calls, origins=self.origins, wording=self.wording)
 
 
 def compiled(
@@ -86,6 +106,32 @@ def compile_success(
         an argument was cut, or where an effect was done only because something held: what made the agent do
         it stands in no call.
     """
+    draft = draft_of(success, tools=tools, effects=effects)
+    if draft is None:
+        return None
+    builder, taken = draft.builder(), [START, END]
+    for number in draft.kept:
+        last_part = identifier(draft.calls[number].step.tool.rpartition(".")[2])
+        builder.names[str(number)] = distinct_name(last_part, taken)
+        taken.append(builder.names[str(number)])
+    nodes = [builder.node(number) for number in draft.kept]
+    line = [START, *(node.name for node in nodes), END]
+    comments = [*(builder.comments(number) for number in draft.kept), []]
+    pipeline = Pipeline(
+        name=name or " then ".join(builder.names.values())[:MOST_NAME],
+        purpose=success.goal,
+        nodes=[Node(name=START), *nodes, Node(name=END)],
+        edges=[
+            Edge(from_node=before, to_node=after, comments=tuple(lines))
+            for before, after, lines in zip(line, line[1:], comments, strict=False)
+        ],
+        slots=builder.slots,
+    )
+    return Compiled(pipeline=pipeline, steps=[step for number in draft.kept for step in draft.made(number)])
+
+
+def draft_of(success: Success, *, tools: Schemas, effects: Collection[str] = ()) -> Draft | None:
+    """Work out which calls a pipeline is made of; see `compile_success` for the rest."""
     if len(masked(success.goal).spans) > MOST_SLOTS:
         return None  # No pipeline has so many slots, and each value may follow from any of them.
     wording = Wording(success.goal, success.named)
@@ -101,9 +147,7 @@ def compile_success(
         return None  # What there was nothing to do with, it does not show how to do.
     if any(_lost(calls, number, origins[number]) for number in kept):
         return None
-    builder = _Builder(calls=calls, origins=origins, kept=kept, wording=wording)
-    made = [steps[member] for number in kept for member in calls[number].members]
-    return Compiled(pipeline=builder.pipeline(success.goal, name), steps=made)
+    return Draft(steps=steps, calls=calls, origins=origins, kept=kept, wording=wording)
 
 
 def _found_nothing(call: Call) -> bool:
@@ -192,88 +236,3 @@ def _lost(calls: Sequence[Call], number: int, origins: Mapping[str, Origin]) -> 
     return any(isinstance(where, Unknown) for where in origins.values()) and any(
         not call.whole and not call.rows for call in calls[:number]
     )
-
-
-@dataclass(kw_only=True)
-class _Builder:
-    """Puts the calls that are kept in a line."""
-
-    calls: Sequence[Call]
-    origins: Sequence[Mapping[str, Origin]]
-    kept: Sequence[int]
-    wording: Wording
-    names: dict[str, str] = field(default_factory=dict[str, str])
-    """Of the nodes, by the numbers of their calls."""
-    slots: list[Slot] = field(default_factory=list[Slot])
-
-    def pipeline(self, goal: str, name: str) -> Pipeline:
-        taken = [START, END]
-        for number in self.kept:
-            last_part = identifier(self.calls[number].step.tool.rpartition(".")[2])
-            self.names[str(number)] = distinct_name(last_part, taken)
-            taken.append(self.names[str(number)])
-        nodes = [self._node(number) for number in self.kept]
-        line = [START, *(node.name for node in nodes), END]
-        comments = [*(self._comments(number) for number in self.kept), []]
-        return Pipeline(
-            name=name or " then ".join(self.names.values())[:MOST_NAME],
-            purpose=goal,
-            nodes=[Node(name=START), *nodes, Node(name=END)],
-            edges=[
-                Edge(from_node=before, to_node=after, comments=tuple(lines))
-                for before, after, lines in zip(line, line[1:], comments, strict=False)
-            ],
-            slots=self.slots,
-        )
-
-    def _node(self, number: int) -> Node:
-        step = self.calls[number].step
-        return Node(
-            name=self.names[str(number)],
-            tool=step.tool,
-            arguments={name: self._binding(name, where) for name, where in self.origins[number].items()},
-            effect=step.effect,
-        )
-
-    def _binding(self, name: str, where: Origin) -> Binding:
-        if isinstance(where, FromResult):
-            return replace(where, node=self.names[where.node])
-        return self._from_goal(name, where) if isinstance(where, Said) else where
-
-    def _from_goal(self, name: str, said: Said) -> FromGoal:
-        """Return the slot of a value; a value that is said once and used twice has one."""
-        for slot in self.slots:
-            if (slot.said.casefold(), slot.example) == (said.text.casefold(), said.value):
-                return FromGoal(slot=slot.name)
-        slot_name = distinct_name(identifier(name), [slot.name for slot in self.slots])
-        ways = self.wording.ways(said.value)
-        self.slots.append(Slot(name=slot_name, example=said.value, said=said.text, ways=ways))
-        return FromGoal(slot=slot_name)
-
-    def _comments(self, number: int) -> list[str]:
-        """Say what leads to a call, in words that no tool wrote."""
-        node, lines = self.names[str(number)], list[str]()
-        said = [name for name, where in self.origins[number].items() if isinstance(where, Said)]
-        if said:
-            lines.append(f"the goal says {', '.join(said)} of {node}"[:MOST_COMMENT])
-        for name, where in self.origins[number].items():
-            if isinstance(where, FromResult):
-                lines.append(self._taken(where, node)[:MOST_COMMENT])
-            elif isinstance(where, Unknown):
-                lines.append(f"nothing tells where {name} of {node} came from"[:MOST_COMMENT])
-        return lines[:MOST_COMMENTS]
-
-    def _taken(self, where: FromResult, node: str) -> str:
-        source = self.calls[int(where.node)]
-        count = len(source.rows)
-        shown = where.field if _PLAIN_FIELD.fullmatch(where.field) else "value"
-        found = f"{source.step.tool} returned {count} {'row' if count == 1 else 'rows'}"
-        match where.row:
-            case "only":
-                return f"{found}; its {shown} goes to {node}"
-            case "each":
-                return f"{found}; {node} is called for the {shown} of each"
-            case "first" | "last":
-                return f"{found}; the {shown} of the {where.row} goes to {node}"
-            case "undecided":
-                return f"{found}; the {shown} of one goes to {node}, which one is not known"

@@ -15,6 +15,7 @@ from plait.experience.pipelines.pipeline import (
     Edge,
     FromGoal,
     FromResult,
+    InWords,
     Node,
     Pipeline,
     Slot,
@@ -93,6 +94,8 @@ def _origin(binding: Binding, slots: Sequence[Slot]) -> str:
 
 
 def _when(edge: Edge) -> str:
+    if isinstance(edge.condition, InWords):
+        return f" if a model finds that {plain_line(edge.condition.text)}"
     return "" if edge.condition is None else f" if {_comparison(edge.condition)}"
 
 

@@ -6,9 +6,17 @@ as `soundness` says. Knows nothing of files or memories.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from plait.errors import UserError
+from plait.experience.pipelines.branches import MOST_WORDS
+from plait.experience.pipelines.form_values import (
+    read_choice,
+    read_json,
+    read_list,
+    read_object,
+    read_text,
+)
 from plait.experience.pipelines.pipeline import (
     END,
     START,
@@ -19,6 +27,7 @@ from plait.experience.pipelines.pipeline import (
     Edge,
     FromGoal,
     FromResult,
+    InWords,
     Node,
     Pipeline,
     Row,
@@ -34,13 +43,11 @@ from plait.experience.pipelines.soundness import (
     MOST_NODES,
     MOST_SLOTS,
     MOST_TEXT,
-    json_size,
     shown,
 )
 from plait.experience.words.derive import KNOWN_WAY, MOST_WAYS, Way
-from plait.journal import JSON, JSONObject
+from plait.journal import JSONObject
 
-MOST_NAME = 200
 _TYPES = {START: "Start", END: "End"}
 _NODE_TYPES = ("Start", "End", "ToolServer")
 
@@ -64,21 +71,21 @@ def from_json(value: object) -> Pipeline:
     Raises:
         UserError: it is no pipeline, or larger than one may be.
     """
-    fields = _object(value, "the pipeline")
-    nodes = _list(fields.get("nodes"), "nodes", MOST_NODES)
+    fields = read_object(value, "the pipeline")
+    nodes = read_list(fields.get("nodes"), "nodes", MOST_NODES)
     # The paper always calls them so, but tells them by their type.
     renamed = {
-        _text(node, "node_name", "a node"): name
-        for node in (_object(item, "a node") for item in nodes)
+        read_text(node, "node_name", "a node"): name
+        for node in (read_object(item, "a node") for item in nodes)
         for name, node_type in _TYPES.items()
         if node.get("node_type") == node_type
     }
     return Pipeline(
-        name=_text(fields, "pipeline_name", "the pipeline"),
-        purpose=_text(fields, "pipeline_purpose", "the pipeline", MOST_TEXT),
+        name=read_text(fields, "pipeline_name", "the pipeline"),
+        purpose=read_text(fields, "pipeline_purpose", "the pipeline", MOST_TEXT),
         nodes=[_node(item) for item in nodes],
-        edges=[_edge(item, renamed) for item in _list(fields.get("edges"), "edges", MOST_EDGES)],
-        slots=[_slot(item) for item in _list(fields.get("slots", []), "slots", MOST_SLOTS)],
+        edges=[_edge(item, renamed) for item in read_list(fields.get("edges"), "edges", MOST_EDGES)],
+        slots=[_slot(item) for item in read_list(fields.get("slots", []), "slots", MOST_SLOTS)],
     )
 
 
@@ -123,26 +130,29 @@ def _binding_as_json(binding: Binding) -> JSONObject:
 
 
 def _edge_as_json(edge: Edge) -> JSONObject:
-    condition = edge.condition
     return {
         "edge_name": edge.name,
         "edge_type": "data",
         "from_node": edge.from_node,
         "to_node": edge.to_node,
         "comments": list(edge.comments),
-        "condition": condition
-        and {
-            "node": condition.node,
-            "field": condition.field,
-            "comparison": condition.comparison,
-            "value": condition.value,
-        },
+        "condition": _condition_as_json(edge.condition),
     }
 
 
+def _condition_as_json(condition: Condition | InWords | None) -> JSONObject | None:
+    match condition:
+        case None:
+            return None
+        case InWords(text=text):
+            return {"words": text}
+        case Condition(node=node, field=field, comparison=comparison, value=value):
+            return {"node": node, "field": field, "comparison": comparison, "value": value}
+
+
 def _node(value: object) -> Node:
-    fields = _object(value, "a node")
-    name = _text(fields, "node_name", "a node")
+    fields = read_object(value, "a node")
+    name = read_text(fields, "node_name", "a node")
     where = f"node {shown(name)}"
     node_type = fields.get("node_type")
     if node_type not in _NODE_TYPES:
@@ -154,49 +164,49 @@ def _node(value: object) -> Node:
     effect = fields.get("effect", False)
     if not isinstance(effect, bool):
         raise UserError(f"{where}: effect is {shown(effect)}; it must be true or false")
-    arguments = _object(fields.get("arguments", {}), f"arguments of {where}")
+    arguments = read_object(fields.get("arguments", {}), f"arguments of {where}")
     if len(arguments) > MOST_ARGUMENTS:
         raise UserError(f"{where} has {len(arguments)} arguments; at most {MOST_ARGUMENTS} are read")
     return Node(
         name=name,
-        tool=_text(fields, "tool_name", where),
+        tool=read_text(fields, "tool_name", where),
         arguments={
-            _text({"name": argument}, "name", f"an argument of {where}"): _binding(
+            read_text({"name": argument}, "name", f"an argument of {where}"): _binding(
                 binding, f"{where}: {shown(argument)}"
             )
             for argument, binding in arguments.items()
         },
         effect=effect,
-        answer=_text(fields, "answer", where) if "answer" in fields else "",
-        exactly=_text(fields, "exactly", where) if "exactly" in fields else "",
+        answer=read_text(fields, "answer", where) if "answer" in fields else "",
+        exactly=read_text(fields, "exactly", where) if "exactly" in fields else "",
     )
 
 
 def _binding(value: object, where: str) -> Binding:
     """Read where an argument comes from."""
-    fields = _object(value, where)
+    fields = read_object(value, where)
     match [key for key in ("constant", "slot", "result", "unknown") if key in fields]:
         case ["constant"]:
-            return Constant(value=_json(fields["constant"], where))
+            return Constant(value=read_json(fields["constant"], where))
         case ["slot"]:
-            return FromGoal(slot=_text(fields, "slot", where))
+            return FromGoal(slot=read_text(fields, "slot", where))
         case ["result"]:
             return FromResult(
-                node=_text(fields, "result", where),
-                field=_text(fields, "field", where, empty=True),
-                row=cast("Row", _choice(fields.get("row", "only"), get_args(Row), f"{where}: row")),
+                node=read_text(fields, "result", where),
+                field=read_text(fields, "field", where, empty=True),
+                row=cast("Row", read_choice(fields.get("row", "only"), get_args(Row), f"{where}: row")),
             )
         case ["unknown"]:
-            return Unknown(example=_json(fields["unknown"], where))
+            return Unknown(example=read_json(fields["unknown"], where))
         case _:
             raise UserError(f"{where} must have one of the keys constant, slot, result and unknown")
 
 
 def _edge(value: object, renamed: Mapping[str, str]) -> Edge:
-    fields = _object(value, "an edge")
-    before, after = (_text(fields, key, "an edge") for key in ("from_node", "to_node"))
+    fields = read_object(value, "an edge")
+    before, after = (read_text(fields, key, "an edge") for key in ("from_node", "to_node"))
     where = f"edge {shown(f'{before}_{after}')}"
-    comments = _list(fields.get("comments", []), f"comments of {where}", MOST_COMMENTS)
+    comments = read_list(fields.get("comments", []), f"comments of {where}", MOST_COMMENTS)
     if not all(isinstance(comment, str) for comment in comments):
         raise UserError(f"comments of {where} must be texts")
     condition = fields.get("condition")
@@ -208,92 +218,39 @@ def _edge(value: object, renamed: Mapping[str, str]) -> Edge:
     )
 
 
-def _condition(value: object, where: str) -> Condition:
-    fields = _object(value, where)
+def _condition(value: object, where: str) -> Condition | InWords:
+    fields = read_object(value, where)
+    if "words" in fields:
+        return InWords(text=plain_line(read_text(fields, "words", where), MOST_WORDS))
     return Condition(
-        node=_text(fields, "node", where),
-        field=_text(fields, "field", where, empty=True),
+        node=read_text(fields, "node", where),
+        field=read_text(fields, "field", where, empty=True),
         comparison=cast(
             "Comparison",
-            _choice(fields.get("comparison"), get_args(Comparison), f"{where}: comparison"),
+            read_choice(fields.get("comparison"), get_args(Comparison), f"{where}: comparison"),
         ),
-        value=_json(fields.get("value"), where),
+        value=read_json(fields.get("value"), where),
     )
 
 
 def _slot(value: object) -> Slot:
-    fields = _object(value, "a slot")
-    name = _text(fields, "name", "a slot")
+    fields = read_object(value, "a slot")
+    name = read_text(fields, "name", "a slot")
     where = f"slot {shown(name)}"
     return Slot(
         name=name,
-        example=_text(fields, "example", where, MOST_CONSTANT),
-        said=_text(fields, "said", where, MOST_CONSTANT, empty=True),
-        ways=tuple(_way(item, where) for item in _list(fields.get("ways", []), where, MOST_WAYS)),
+        example=read_text(fields, "example", where, MOST_CONSTANT),
+        said=read_text(fields, "said", where, MOST_CONSTANT, empty=True),
+        ways=tuple(_way(item, where) for item in read_list(fields.get("ways", []), where, MOST_WAYS)),
     )
 
 
 def _way(value: object, where: str) -> Way:
-    fields = _object(value, f"a way of {where}")
-    spans = _list(fields.get("spans"), f"spans of a way of {where}", MOST_SLOTS)
+    fields = read_object(value, f"a way of {where}")
+    spans = read_list(fields.get("spans"), f"spans of a way of {where}", MOST_SLOTS)
     if not all(type(span) is int and span >= 0 for span in spans):
         raise UserError(f"spans of a way of {where} must be numbers from 0")
-    how = _text(fields, "how", f"a way of {where}")
+    how = read_text(fields, "how", f"a way of {where}")
     if not KNOWN_WAY.fullmatch(how):
         raise UserError(f"{where}: how is {shown(how)}, which is no way that is known")
     return Way(how=how, spans=tuple(cast("Sequence[int]", spans)))
-
-
-def _object(value: object, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise UserError(f"{where} must be an object, not {_kind(value)}")
-    if not all(isinstance(key, str) for key in cast("Mapping[object, Any]", value)):
-        raise UserError(f"{where} must have texts as its keys")
-    return cast("Mapping[str, Any]", value)
-
-
-def _list(value: object, where: str, most: int) -> Sequence[object]:
-    if not isinstance(value, list | tuple):
-        raise UserError(f"{where} must be a list, not {_kind(value)}")
-    items = cast("Sequence[object]", value)
-    if len(items) > most:
-        raise UserError(f"{where}: there are {len(items)}; at most {most} are read")
-    return items
-
-
-def _text(
-    fields: Mapping[str, Any], key: str, where: str, most: int = MOST_NAME, *, empty: bool = False
-) -> str:
-    """Return a text that a database can hold."""
-    value = fields.get(key)
-    if not isinstance(value, str):
-        raise UserError(f"{where}: {key} must be a text, not {_kind(value)}")
-    if not value and not empty:
-        raise UserError(f"{where}: {key} is empty")
-    if len(value) > most:
-        raise UserError(f"{where}: {key} has {len(value)} characters; at most {most} are read")
-    if json_size(value) is None:
-        raise UserError(f"{where}: {key} holds characters that no database takes: {shown(value)}")
-    return value
-
-
-def _json(value: Any, where: str) -> JSON:
-    size = json_size(value)
-    if size is None:
-        raise UserError(f"{where} is no JSON value")
-    if size > MOST_CONSTANT:
-        raise UserError(f"{where} has {size} characters of JSON; at most {MOST_CONSTANT} are read")
-    return cast("JSON", value)
-
-
-def _choice(value: object, options: Sequence[str], where: str) -> str:
-    if value not in options:
-        raise UserError(f"{where} is {shown(value)}; it must be one of {', '.join(options)}")
-    return cast("str", value)
-
-
-def _kind(value: object) -> str:
-    """Say what stands where something else should; of what may be large, only its type."""
-    if value is None:
-        return "nothing"
-    return f"the text {shown(value)}" if isinstance(value, str) else f"a value of type {type(value).__name__}"

@@ -101,6 +101,13 @@ class Condition:
 
 
 @dataclass(frozen=True, kw_only=True)
+class InWords:
+    """A condition in words, which a model judges where the pipeline is walked; never before an effect."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Edge:
     """What may follow a node, and when."""
 
@@ -108,7 +115,7 @@ class Edge:
     to_node: str
     comments: Sequence[str] = ()
     """In words, as the paper has them; never instructions that are obeyed."""
-    condition: Condition | None = None
+    condition: Condition | InWords | None = None
     """None: always, or where no other edge's condition holds."""
 
     @property

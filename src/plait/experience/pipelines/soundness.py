@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from plait.experience.pipelines.branches import MOST_WORDS, undecidable
+from plait.experience.pipelines.graph import neighbours, reached
 from plait.experience.pipelines.pipeline import (
     END,
     START,
@@ -17,6 +19,7 @@ from plait.experience.pipelines.pipeline import (
     Edge,
     FromGoal,
     FromResult,
+    InWords,
     Node,
     Pipeline,
     Unknown,
@@ -58,7 +61,7 @@ def problems_of(pipeline: Pipeline, tools: Schemas | None) -> list[str]:
         return problems
     return [
         *_ways(pipeline),
-        *_branches(pipeline),
+        *undecidable(pipeline),
         *(problem for node in pipeline.calls if tools is not None for problem in _call(node, tools)),
         *_results(pipeline),
         *_slots(pipeline),
@@ -124,6 +127,8 @@ def _too_large(pipeline: Pipeline) -> Iterator[str]:
             yield f"edge {shown(edge.name)} has more than {MOST_COMMENTS} comments"
         if any(len(comment) > MOST_COMMENT for comment in edge.comments):
             yield f"edge {shown(edge.name)} has a comment of more than {MOST_COMMENT} characters"
+        if isinstance(edge.condition, InWords) and not 0 < len(edge.condition.text.strip()) <= MOST_WORDS:
+            yield f"the condition of edge {shown(edge.name)} must have 1 to {MOST_WORDS} characters"
 
 
 def _values(node: Node) -> Iterator[tuple[str, JSON]]:
@@ -156,48 +161,18 @@ def _names(pipeline: Pipeline) -> Iterator[str]:
 
 def _ways(pipeline: Pipeline) -> Iterator[str]:
     """Yield the nodes that no way leads to or from, and loops."""
-    onward = _neighbours(pipeline.edges)
-    backward = _neighbours([Edge(from_node=edge.to_node, to_node=edge.from_node) for edge in pipeline.edges])
-    from_start, to_end = _reached(onward, START), _reached(backward, END)
+    onward = neighbours(pipeline.edges)
+    backward = neighbours([Edge(from_node=edge.to_node, to_node=edge.from_node) for edge in pipeline.edges])
+    from_start, to_end = reached(onward, START), reached(backward, END)
     for node in pipeline.nodes:
         if node.name not in from_start:
             yield f"node {shown(node.name)} is an orphan: no way leads to it from start"
         if node.name not in to_end:
             yield f"no way leads from node {shown(node.name)} to end"
-        if any(node.name in _reached(onward, after) for after in onward.get(node.name, ())):
+        if any(node.name in reached(onward, after) for after in onward.get(node.name, ())):
             yield f"node {shown(node.name)} is in a loop, which may never end"
     if onward.get(END):
         yield "an edge leads on from end"
-
-
-def _neighbours(edges: Sequence[Edge]) -> dict[str, list[str]]:
-    neighbours: dict[str, list[str]] = {}
-    for edge in edges:
-        neighbours.setdefault(edge.from_node, []).append(edge.to_node)
-    return neighbours
-
-
-def _reached(neighbours: Mapping[str, Sequence[str]], start: str, *, without: str = "") -> set[str]:
-    """Return a node and those that a way leads to from it, not through `without`."""
-    reached: set[str] = set()
-    waiting = [start]
-    while waiting:
-        name = waiting.pop()
-        if name not in reached and name != without:
-            reached.add(name)
-            waiting += neighbours.get(name, ())
-    return reached
-
-
-def _branches(pipeline: Pipeline) -> Iterator[str]:
-    """Yield the nodes after which nothing tells which way to take."""
-    for node in pipeline.nodes:
-        conditions = [edge.condition for edge in pipeline.edges if edge.from_node == node.name]
-        if conditions.count(None) > 1:
-            yield f"the branch after {shown(node.name)} cannot be decided: edges without a condition compete"
-        twice = [number for number, one in enumerate(conditions) if one and one in conditions[:number]]
-        if twice:
-            yield f"the branch after {shown(node.name)} cannot be decided: two edges have one condition"
 
 
 def _call(node: Node, tools: Schemas) -> Iterator[str]:
@@ -221,7 +196,7 @@ def _call(node: Node, tools: Schemas) -> Iterator[str]:
 
 def _results(pipeline: Pipeline) -> Iterator[str]:
     """Yield the results that are used where they are not there on every way."""
-    onward = _neighbours(pipeline.edges)
+    onward = neighbours(pipeline.edges)
     calls = {node.name: node for node in pipeline.calls}
     for node in pipeline.calls:
         for name, binding in node.arguments.items():
@@ -235,7 +210,7 @@ def _results(pipeline: Pipeline) -> Iterator[str]:
             elif binding.row == "each" and calls[binding.node].effect:
                 yield f"{where} goes through the result of {shown(binding.node)}, which is no read"
     for edge in pipeline.edges:
-        if edge.condition is not None:
+        if isinstance(edge.condition, Condition):
             yield from _condition(edge, edge.condition, onward, calls)
 
 
@@ -253,7 +228,7 @@ def _condition(
 
 def _comes_before(onward: Mapping[str, Sequence[str]], name: str, other: str) -> bool:
     """Whether a node lies on every way from start to another."""
-    return name != other and other not in _reached(onward, START, without=name)
+    return name != other and other not in reached(onward, START, without=name)
 
 
 def _slots(pipeline: Pipeline) -> Iterator[str]:

@@ -11,14 +11,18 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from plait.experience.investigation.tree import Step
+from plait.experience.pipelines.branches import EMPTINESS, compared_as
+from plait.experience.pipelines.graph import changes_from
 from plait.experience.pipelines.pipeline import (
     END,
     START,
     Binding,
     Condition,
     Constant,
+    Edge,
     FromGoal,
     FromResult,
+    InWords,
     Node,
     Pipeline,
 )
@@ -58,7 +62,17 @@ class Left:
     reason: str
 
 
-Move: TypeAlias = NextCall | Finished | Left
+@dataclass(frozen=True, kw_only=True)
+class Fork:
+    """Only words say which way to take: somebody must judge which of them holds."""
+
+    node: str
+    """After which the ways part."""
+    ways: Sequence[str]
+
+
+Move: TypeAlias = NextCall | Finished | Left | Fork
+NO_CHOICE: Mapping[str, int] = {}
 
 
 class _LeaveError(Exception):
@@ -77,14 +91,22 @@ class Walk:
     limits: Mapping[str, int] = field(default_factory=dict[str, int])
     """Rows that the result of a tool has at most, where that is known; 0: it is always all there is."""
 
-    def next(self, steps: Sequence[Step]) -> Move:
-        """Return the next call after `steps`, all of which are calls of this walk, in order."""
-        place = _Place(steps=steps, limits=self.limits)
+    def next(self, steps: Sequence[Step], chosen: Mapping[str, int] = NO_CHOICE) -> Move:
+        """Return the next call after `steps`, all of which are calls of this walk, in order.
+
+        Args:
+            steps: As they were made.
+            chosen: Which way was chosen at each fork, from 1; 0: none of its conditions holds.
+        """
+        place = _Place(steps=steps, limits=self.limits, chosen=chosen)
         try:
             while place.node != END:
                 if (call := self._call_at(place)) is not None:
                     return call
-                place.node = self._after(place)
+                after = self._after(place)
+                if isinstance(after, Fork):
+                    return after if place.taken == len(steps) else Left(reason="other calls were made")
+                place.node = after
         except _LeaveError as reason:
             return Left(reason=str(reason))
         return Finished() if place.taken == len(steps) else Left(reason="other calls were made after it")
@@ -146,15 +168,22 @@ class Walk:
             case _:
                 raise _LeaveError(f"nothing says what {node.name} is called with")
 
-    def _after(self, place: "_Place") -> str:
+    def _after(self, place: "_Place") -> str | Fork:
         """Return the node that follows: the one whose condition holds, else the one without a condition."""
         edges = [edge for edge in self.pipeline.edges if edge.from_node == place.node]
-        for edge in edges:
-            if edge.condition is not None and place.holds(edge.condition):
-                return edge.to_node
-        for edge in edges:
-            if edge.condition is None:
-                return edge.to_node
+        holding = place.holding(edges)
+        if len(holding) > 1:
+            raise _LeaveError(f"more than one way leads on from {place.node}")
+        worded = [edge for edge in edges if isinstance(edge.condition, InWords)]
+        if not holding and worded:
+            if any(changes_from(self.pipeline, edge.to_node) for edge in edges):
+                raise _LeaveError(f"only words decide what follows {place.node}, and it changes something")
+            if place.node not in place.chosen:
+                return Fork(node=place.node, ways=[_words(edge) for edge in worded])
+            number = place.chosen[place.node]
+            holding = worded[number - 1 : number] if number else []
+        for edge in [*holding, *(edge for edge in edges if edge.condition is None)]:
+            return edge.to_node
         raise _LeaveError(f"nothing follows {place.node}")
 
 
@@ -164,6 +193,7 @@ class _Place:
 
     steps: Sequence[Step]
     limits: Mapping[str, int]
+    chosen: Mapping[str, int] = field(default_factory=dict[str, int])
     node: str = START
     taken: int = 0
     """Steps that belong to the nodes so far."""
@@ -200,15 +230,30 @@ class _Place:
         """Whether the results of a node are all that there was to find."""
         return all(is_all(step.tool, len(_read(step.observation)), self.limits) for step in self.made[node])
 
-    def holds(self, condition: Condition) -> bool:
+    def holding(self, edges: Sequence[Edge]) -> list[Edge]:
+        """Return the edges whose comparisons hold."""
+        compared = [(edge, edge.condition) for edge in edges if isinstance(edge.condition, Condition)]
+        # Where an edge is for no rows at all, those that compare a field are for some.
+        empty = {one.node for _, one in compared if one.comparison == "empty" and not self.rows(one.node)}
+        return [
+            edge
+            for edge, one in compared
+            if (one.node not in empty or one.comparison in EMPTINESS) and self._holds(one)
+        ]
+
+    def _holds(self, condition: Condition) -> bool:
         """Whether a comparison on an earlier result holds."""
         rows = self.rows(condition.node)
-        if condition.comparison in ("empty", "not empty"):
+        if condition.comparison in EMPTINESS:
             return (not rows) == (condition.comparison == "empty")
         if len(rows) != 1 or condition.field not in rows[0]:
             raise _LeaveError(f"{condition.node} has no one {condition.field!r} to compare")
-        equal = rows[0][condition.field].casefold() == str(condition.value).casefold()
+        equal = rows[0][condition.field].casefold() == compared_as(condition.value)
         return equal == (condition.comparison == "=")
+
+
+def _words(edge: Edge) -> str:
+    return edge.condition.text if isinstance(edge.condition, InWords) else ""
 
 
 def is_all(tool: str, rows: int, limits: Mapping[str, int]) -> bool:

@@ -12,7 +12,9 @@ from plait.experience.pipelines.pipeline import (
     END,
     START,
     Binding,
+    Condition,
     FromResult,
+    InWords,
     Node,
     Pipeline,
     Slot,
@@ -86,8 +88,7 @@ def _renamed(pipeline: Pipeline) -> Pipeline:
             edge,
             from_node=names.get(edge.from_node, edge.from_node),
             to_node=names.get(edge.to_node, edge.to_node),
-            condition=edge.condition
-            and replace(edge.condition, node=names.get(edge.condition.node, edge.condition.node)),
+            condition=_condition(edge.condition, names),
         )
         for edge in pipeline.edges
     ]
@@ -97,6 +98,12 @@ def _renamed(pipeline: Pipeline) -> Pipeline:
 def _node(node: Node, names: dict[str, str]) -> Node:
     arguments = {name: _binding(binding, names) for name, binding in node.arguments.items()}
     return replace(node, name=names.get(node.name, node.name), arguments=arguments)
+
+
+def _condition(condition: Condition | InWords | None, names: dict[str, str]) -> Condition | InWords | None:
+    if isinstance(condition, Condition):
+        return replace(condition, node=names.get(condition.node, condition.node))
+    return condition
 
 
 def _binding(binding: Binding, names: dict[str, str]) -> Binding:

@@ -19,7 +19,7 @@ from plait.experience.consolidation.wording import Wording
 from plait.experience.consolidation.workflow import Workflow
 from plait.experience.exploitation.recall import TOOLS_KEY
 from plait.experience.pipelines.paper_form import as_json, from_json
-from plait.experience.pipelines.pipeline import Pipeline, Slot
+from plait.experience.pipelines.pipeline import InWords, Pipeline, Slot
 from plait.experience.pipelines.soundness import problems_of, shown
 from plait.experience.record import DEFAULT_MEMORY, Experience, ExperienceKind
 from plait.experience.sharing.lines import check_header, lines_of, object_of
@@ -216,6 +216,9 @@ def _pipeline(goal: str, tools: Sequence[str], content: Mapping[str, JSON]) -> J
         raise UserError("its pipeline is for another goal than the record says")
     if problems := problems_of(pipeline, None):
         raise UserError(problems[0])
+    if worded := [edge for edge in pipeline.edges if isinstance(edge.condition, InWords)]:
+        # A model would read them, and they may tell more than the goal does.
+        raise UserError(f"only words decide whether edge {shown(worded[0].name)} is taken: it is not shared")
     if slots := untold(pipeline):
         raise UserError(f"the goal does not say {shown(slots[0].example)} of slot {shown(slots[0].name)}")
     if list(dict.fromkeys(node.tool for node in pipeline.calls)) != list(tools):

@@ -16,7 +16,7 @@ from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.consolidation.workflow import Workflow, WorkflowStep
 from plait.experience.exploitation.recall import TOOLS_KEY
 from plait.experience.pipelines.paper_form import as_json, from_json
-from plait.experience.pipelines.pipeline import Constant, Pipeline
+from plait.experience.pipelines.pipeline import Condition, Constant, Pipeline
 from plait.experience.record import Experience
 from plait.experience.sharing.personal import why_personal, why_text
 from plait.experience.sharing.pipeline import told_otherwise
@@ -120,8 +120,8 @@ def _constants(pipeline: Pipeline) -> Iterator[tuple[str, str, JSON]]:
             if isinstance(binding, Constant):
                 yield f"{name} of {node.tool}", name, binding.value
     for edge in pipeline.edges:
-        if edge.condition is not None:
-            condition = edge.condition
+        condition = edge.condition
+        if isinstance(condition, Condition):
             yield f"condition of {edge.name}", condition.field, condition.value
 
 

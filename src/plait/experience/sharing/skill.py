@@ -20,6 +20,7 @@ from plait.experience.pipelines.pipeline import (
     Edge,
     FromGoal,
     FromResult,
+    InWords,
     Pipeline,
     Unknown,
 )
@@ -147,6 +148,8 @@ def _branch(edge: Edge, numbers: dict[str, int]) -> str:
     condition = edge.condition
     if condition is None:
         return f"Otherwise {then}."
+    if isinstance(condition, InWords):
+        return f"If {_text(condition.text)}, {then}."
     value = "" if "empty" in condition.comparison else f" {_value(condition.value)}"
     what = _code(condition.field) if condition.field else "the result"
     return f"If {what} of step {numbers.get(condition.node, '?')} is {condition.comparison}{value}, {then}."

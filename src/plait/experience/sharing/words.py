@@ -26,6 +26,7 @@ from plait.experience.pipelines.pipeline import (
     Edge,
     FromGoal,
     FromResult,
+    InWords,
     Node,
     Pipeline,
     Slot,
@@ -179,6 +180,9 @@ class _Words:
         for edge in sorted(edges, key=lambda edge: edge.condition is None):
             if (condition := edge.condition) is None:
                 yield f"       {'else' if len(edges) > 1 else 'then'} {self._target(edge)}"
+                continue
+            if isinstance(condition, InWords):
+                yield f"       if a model finds that {_quoted(condition.text)}, then {self._target(edge)}"
                 continue
             value = "" if "empty" in condition.comparison else f" {_quoted(condition.value)}"
             what = f"{spelled(condition.field) or 'the result'} of call {self._number(condition.node)}"
