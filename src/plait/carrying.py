@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from plait.agents.agent import Agent
 from plait.domains.delivery import deliver, deliver_as_page
 from plait.errors import NeedsDecision, UserError
 from plait.events import ModelRetried, Noted, Record
+from plait.experience.consolidation.by_model import ROLE
 from plait.experience.record import Memory
 from plait.models.budget import Budget
 from plait.models.embeddings import local_embedder
@@ -18,6 +20,7 @@ from plait.models.ledger import entries, own_records, totals
 from plait.models.paths import data_folder
 from plait.models.protocol import LanguageModel
 from plait.models.resolve import resolve_model
+from plait.outfit.consolidating import Consolidator
 from plait.outfit.domains import Means, making_of
 from plait.outfit.embedding import CountedEmbedder
 from plait.outfit.folder import artifacts, own_folder, refill_of, run_folder, standing
@@ -131,7 +134,21 @@ async def _learned(log: RunLog, journal: RunJournal, workshop: Workshop, outcome
         products=outcome.products,
         share=outcome.score / best if best and outcome.score is not None else None,
     )
-    await learn(journal, workshop.memory, work, records, log.records)
+    await learn(journal, workshop.memory, work, records, log.records, _consolidator(workshop, work.options))
+
+
+def _consolidator(workshop: Workshop, options: Options) -> Consolidator | None:
+    """Return who makes pipelines of what worked; None where no model does."""
+    if options.consolidated_by() != "model":
+        return None
+    agent = Agent(
+        role=ROLE,
+        strand="experience",
+        model=workshop.model,
+        budget=workshop.budget,
+        settings=workshop.settings,
+    )
+    return Consolidator(agent=agent, prompts=workshop.prompts)
 
 
 async def _workshop(

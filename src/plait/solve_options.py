@@ -109,5 +109,7 @@ class SolveOptions(LimitOptions, TeamOptions, total=False):
     answer_threshold: float | str
     memory: str
     """Name of the memory to recall from and to store in."""
+    consolidate: str
+    """Who makes pipelines of what worked: `compiled`, which asks no model, or `model` as in the paper."""
     prompts: str
     """Folder with prompts of your own."""

@@ -144,6 +144,13 @@ FLAGS = (
         metavar="NAME",
         panel=EXPERIENCE,
     ),
+    Flag(
+        option="consolidate",
+        kind=str,
+        help="Who makes pipelines of what worked: compiled (no model is asked), or model as in the paper.",
+        metavar="HOW",
+        panel=EXPERIENCE,
+    ),
     Flag(option="teams", kind=int, help="Teams that work on the same task at once, 1 to 64.", panel=TEAMS),
     Flag(
         option="temperatures",

@@ -5,12 +5,18 @@ Knows nothing of memories or runs.
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast, get_args
+
+from plait.errors import UserError
 
 EXPERIENCE = "experience"
 PLANNING = "planning-experience"
 EXECUTION = "execution-experience"
 SWITCHES = (EXPERIENCE, PLANNING, EXECUTION)
 """What `--no-...` can switch off: all of it, what is shown to agents, and what is done without them."""
+
+Consolidation: TypeAlias = Literal["compiled", "model"]
+"""Who makes pipelines of what worked: nobody, as they are compiled from it; or a model, as in the paper."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,3 +37,17 @@ class ExperienceSettings:
             execution=self.execution and EXECUTION not in switches,
             lessons=self.lessons and PLANNING not in switches,
         )
+
+
+def consolidation(said: str, *, unsaid: Consolidation) -> Consolidation:
+    """Return who makes pipelines; `unsaid` where nothing was said.
+
+    Raises:
+        UserError: there is no such way.
+    """
+    if not said:
+        return unsaid
+    known = get_args(Consolidation)
+    if said not in known:
+        raise UserError(f"--consolidate {said!r} is unknown; there are: {', '.join(known)}")
+    return cast("Consolidation", said)

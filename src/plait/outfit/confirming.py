@@ -6,18 +6,21 @@ Knows nothing of what may be agreed on (`consolidation.evidence`), nor of how ru
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import NamedTuple, cast
 
 from plait.errors import LogError, UserError
 from plait.events import Record
 from plait.experience.consolidation.caution import with_answers
-from plait.experience.consolidation.compile import Success
-from plait.experience.consolidation.evidence import agreed, doubt_left
+from plait.experience.consolidation.compile import Compiled, Success
+from plait.experience.consolidation.evidence import agreed, doubt_left, with_edges_of
 from plait.experience.exploitation.recall import TOOLS_KEY
 from plait.experience.investigation.investigate import TOOLS, investigate
 from plait.experience.investigation.tree import Goal
+from plait.experience.pipelines.paper_form import from_json
+from plait.experience.pipelines.pipeline import Pipeline
 from plait.experience.pipelines.soundness import problems_of
 from plait.experience.record import Experience, Memory
+from plait.outfit.consolidating import MADE_BY, MODEL
 from plait.outfit.teaching import LEARNED_FROM, pipeline_record, worked_out
 from plait.outfit.work import Work
 from plait.reflection.dates import dates_by
@@ -64,8 +67,10 @@ async def confirmed(
             if run_id == work.run_id or looked_at >= MOST_LOOKED_AT:
                 continue
             looked_at += 1
-            if (found := await _with(new, run_id, day, work, read)) is not None:
-                agreed_on = pipeline_record(work, root, root.text, found, "active")
+            if (found := await _with(new, run_id, day, work, read, waiting)) is not None:
+                agreed_on = pipeline_record(work, root, root.text, found.pipeline, "active")
+                if found.by_model:
+                    agreed_on = replace(agreed_on, content={**agreed_on.content, MADE_BY: MODEL})
                 return _with_source(agreed_on, waiting, alike)
     return _with_source(waiting, waiting, alike)
 
@@ -75,7 +80,15 @@ def learned_from(record: Experience) -> Mapping[str, str]:
     return cast("Mapping[str, str]", record.content.get(LEARNED_FROM) or {})
 
 
-async def _with(new: Success, run_id: str, day: str, work: Work, read: ReadRun) -> Any:
+class _Agreed(NamedTuple):
+    pipeline: Pipeline
+    by_model: bool
+    """Whether its edges are those that a model made."""
+
+
+async def _with(
+    new: Success, run_id: str, day: str, work: Work, read: ReadRun, waiting: Experience
+) -> _Agreed | None:
     """Return what a run and an earlier one agree on and may run by itself, or None."""
     try:
         root = investigate(await asyncio.to_thread(read, run_id))
@@ -87,7 +100,19 @@ async def _with(new: Success, run_id: str, day: str, work: Work, read: ReadRun) 
     found = agreed(new, old, tools=work.parameters, limits=work.limits)
     if found is None or doubt_left(found.pipeline) or problems_of(found.pipeline, work.parameters):
         return None
-    return with_answers(found.pipeline, found.steps)
+    shaped = _shaped(waiting, found, (new, old), work)
+    return _Agreed(with_answers(shaped or found.pipeline, found.steps), shaped is not None)
+
+
+def _shaped(
+    waiting: Experience, found: Compiled, successes: Sequence[Success], work: Work
+) -> Pipeline | None:
+    """Return what was agreed on in the form that a model gave it, where it did and may be trusted."""
+    if MADE_BY not in waiting.content or waiting.status == "quarantined":
+        return None
+    shape = from_json(waiting.content)
+    pipeline = with_edges_of(shape, found, successes, tools=work.parameters, limits=work.limits)
+    return None if pipeline is None or problems_of(pipeline, work.parameters) else pipeline
 
 
 def _success(root: Goal, notes: str) -> Success:

@@ -22,6 +22,7 @@ from plait.experience.investigation.investigate import rounds_of
 from plait.experience.record import Experience, Memory
 from plait.journal import JSON, Journal, JSONObject
 from plait.outfit.confirming import ReadRun, confirmed, learned_from
+from plait.outfit.consolidating import MADE_BY, Consolidator, made_again
 from plait.outfit.teaching import LEARNED_FROM, taught_by
 from plait.outfit.work import Work
 
@@ -30,7 +31,12 @@ GOALS_OF_A_LESSON = 5
 
 
 async def learn(
-    journal: Journal, memory: Memory, work: Work, records: Sequence[Record], read: ReadRun
+    journal: Journal,
+    memory: Memory,
+    work: Work,
+    records: Sequence[Record],
+    read: ReadRun,
+    consolidator: Consolidator | None = None,
 ) -> None:
     """Count how what was recalled served, and store what a run teaches.
 
@@ -42,13 +48,17 @@ async def learn(
         work: The run.
         records: Of the run.
         read: Reads earlier runs, which may agree with this one.
+        consolidator: Makes the pipelines; without it they are compiled, which asks no model.
     """
     if work.options.dry_run:
         return
     try:
         served = await _count(journal, memory, work, records)
         # Other runs of this process go on meanwhile.
-        for experience in await asyncio.to_thread(lambda: list(taught_by(work, records, served=served))):
+        taught = await asyncio.to_thread(lambda: list(taught_by(work, records, served=served)))
+        if consolidator is not None:
+            taught = await made_again(journal, consolidator, work, records, taught)
+        for experience in taught:
             if experience.kind == "lesson" and await _is_common(memory, experience):
                 continue
             if LEARNED_FROM in experience.content:  # It waits for a run that agrees.
@@ -65,6 +75,7 @@ async def learn(
                         goal=kept.goal,
                         again=kept.id != experience.id,
                         status=kept.status,
+                        by_model=MADE_BY in kept.content,
                     )
                 )
     except (LogError, UserError) as error:

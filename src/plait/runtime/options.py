@@ -13,7 +13,7 @@ from typing import Any, cast
 from plait.agents.gate import GateSettings
 from plait.errors import UserError
 from plait.experience.record import DEFAULT_MEMORY, MEMORY_NAME
-from plait.experience.settings import EXPERIENCE, ExperienceSettings
+from plait.experience.settings import EXPERIENCE, Consolidation, ExperienceSettings, consolidation
 from plait.experience.settings import SWITCHES as EXPERIENCE_SWITCHES
 from plait.models.addresses import check_address
 from plait.models.budget import Limits
@@ -51,7 +51,7 @@ MAX_SEED = 2**31 - 1
 """So that what is added for rounds, tries and teams still fits what any engine takes."""
 SEQUENCES = ("tools", "files", "allow", "deny", "without", "temperatures", "phases", "leave_out")
 """Options that are sequences."""
-TOOLS_ONLY = ("tools", "check", "returns", "function_calling", "dry_run")
+TOOLS_ONLY = ("tools", "check", "returns", "function_calling", "dry_run", "consolidate")
 """Options that mean nothing where teams make something."""
 NOTED = ("check_folder", "tools_folder", "unpriced")
 """Options that nobody says: they are noted when a run begins."""
@@ -110,6 +110,8 @@ class Options(TeamOptions):
     """A score, or until the run starts a percentile of those on record, such as `p85`."""
     memory: str = DEFAULT_MEMORY
     """Name of the memory that experience is recalled from and stored in."""
+    consolidate: str = ""
+    """Who makes pipelines of what worked: compiled or model; empty: compiled, and model in the preset."""
     prompts: str = ""
     """Folder with the user's own prompt files."""
     returns: Mapping[str, Any] | None = None
@@ -147,6 +149,7 @@ class Options(TeamOptions):
         self.team_settings(self.without)
         self.phase_gate(self.without)
         self.quality_reading()
+        self.consolidated_by()
         if not is_generation(self.domain):
             if self.leave_out:
                 raise UserError(
@@ -217,6 +220,10 @@ class Options(TeamOptions):
     def recalled(self) -> ExperienceSettings:
         """Return what the run recalls; it stores whatever is off there."""
         return ExperienceSettings(lessons=self.preset != PAPER).without(self.without)
+
+    def consolidated_by(self) -> Consolidation:
+        """Return who makes pipelines of what worked."""
+        return consolidation(self.consolidate, unsaid="model" if self.preset == PAPER else "compiled")
 
     def of_agents(self) -> dict[str, Any]:
         """Return what decides how agents choose, as opposed to how far they go and where they work."""

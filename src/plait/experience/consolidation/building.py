@@ -1,4 +1,4 @@
-"""Nodes of a pipeline from calls of a trajectory: each argument bound to where it came from (ICE, section 3.2).
+"""Nodes of a pipeline from calls of a trajectory, each argument bound to where it came from (ICE, 3.2).
 
 Knows nothing of which calls are kept, nor of what follows what.
 """

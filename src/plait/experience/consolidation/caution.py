@@ -14,7 +14,7 @@ from plait.experience.consolidation.wording import Wording
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import Constant, FromResult, Pipeline
 from plait.experience.pipelines.results import answer_shape, first_of, rows_of
-from plait.experience.pipelines.walk import Finished, Walk
+from plait.experience.pipelines.walk import NO_CHOICE, Finished, NextCall, Walk
 from plait.experience.words.goals import key_of, masked
 from plait.experience.words.vocabulary import FUNCTION, LEMMAS, OBJECTS, QUESTIONS, STATE, UNITS, words
 from plait.journal import JSON
@@ -53,6 +53,7 @@ def why_not(
     steps: Sequence[Step],
     parameters: Mapping[str, Mapping[str, Any]],
     limits: Mapping[str, int] = NO_LIMITS,
+    chosen: Mapping[str, int] = NO_CHOICE,
 ) -> str:
     """Return why a pipeline learned from `steps` must not run by itself; empty where it may.
 
@@ -61,17 +62,27 @@ def why_not(
         steps: The trajectory.
         parameters: JSON schema of each tool's parameters.
         limits: Rows that a tool's result has at most, where that is known.
+        chosen: The way at each fork, as `Walk.next` takes it.
     """
     made = needed(steps)
     values = {slot.name: slot.example for slot in pipeline.slots}
     walk = Walk(pipeline=pipeline, values=values, parameters=parameters, limits=limits)
-    if not isinstance(walk.next(made), Finished):
+    if not isinstance(walk.next(made, chosen), Finished):
         return "it does not make the calls that it was learned from"
     if missing := uncovered(pipeline):
         return f"{missing[0]!r} goes into no call"
     if any(node.effect for node in pipeline.calls):
-        return _doubt_of_effect(pipeline, made)
+        return _doubt_of_effect(pipeline, _by_node(walk, made, chosen))
     return ""
+
+
+def _by_node(walk: Walk, made: Sequence[Step], chosen: Mapping[str, int]) -> dict[str, Step]:
+    """Return the first step of each node that a walk came to."""
+    steps: dict[str, Step] = {}
+    for number, step in enumerate(made):
+        if isinstance(move := walk.next(made[:number], chosen), NextCall):
+            steps.setdefault(move.node, step)
+    return steps
 
 
 def needed(steps: Sequence[Step]) -> list[Step]:
@@ -212,18 +223,19 @@ def _doubt_of_days(pipeline: Pipeline, goal: str) -> str:
     return ""
 
 
-def _doubt_of_effect(pipeline: Pipeline, made: Sequence[Step]) -> str:
+def _doubt_of_effect(pipeline: Pipeline, results: Mapping[str, Step]) -> str:
     if doubt := not_told(pipeline):
         return doubt
     if chosen := FILTERS.intersection(key_of(pipeline.purpose).split()):
         return f"{min(chosen)!r} in its goal asks for a choice"
-    results = dict(zip((node.name for node in pipeline.calls), made, strict=False))
     for node in pipeline.calls:
         for name, binding in node.arguments.items():
             if node.effect and isinstance(binding, Constant) and isinstance(binding.value, str):
                 return f"{name} of {node.name} may have been chosen"
             if not isinstance(binding, FromResult):
                 continue
+            if binding.node not in results:
+                continue  # It was not called, on a way that was not gone.
             rows = rows_of(results[binding.node].observation)
             if binding.row not in SURE_ROWS or first_of(rows) != rows[0]:
                 return f"which row of {binding.node} is meant is not sure"

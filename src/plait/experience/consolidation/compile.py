@@ -18,6 +18,7 @@ from plait.experience.pipelines.pipeline import (
     END,
     START,
     Binding,
+    Condition,
     Constant,
     Edge,
     FromResult,
@@ -162,15 +163,19 @@ def tainted(goal: str, steps: Sequence[Step], pipeline: Pipeline, *, tools: Sche
     said, written = _flat(goal), _flat("\n".join(step.observation for step in steps))
     cells = {_flat(cell) for step in steps for row in rows_of(step.observation) for cell in row.values()}
     long_cells = [cell for cell in cells if len(cell) >= LONG]
+
+    def copied(text: str) -> bool:
+        found = _holds(written, text) or any(cell in text for cell in long_cells)
+        return found and not _holds(said, text)
+
     for node in pipeline.calls:
         schema = (tools or {}).get(node.tool, {})
         for name, binding in node.arguments.items():
             known = offered(parameter(schema, name))
-            for text in (_flat(text) for text in _literals(binding) if text not in known):
-                copied = _holds(written, text) or any(cell in text for cell in long_cells)
-                if copied and not _holds(said, text):
-                    return True
-    return False
+            if any(copied(_flat(text)) for text in _literals(binding) if text not in known):
+                return True
+    compared = [edge.condition.value for edge in pipeline.edges if isinstance(edge.condition, Condition)]
+    return any(copied(_flat(text)) for value in compared for text in _texts(value))
 
 
 def _literals(binding: Binding) -> list[str]:

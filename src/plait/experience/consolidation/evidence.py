@@ -13,7 +13,17 @@ from typing import Any
 
 from plait.experience.consolidation.caution import ENDS, EVERY, FILTERS, TIMELY, not_told, uncovered
 from plait.experience.consolidation.compile import Compiled, Schemas, Success, compile_success
-from plait.experience.pipelines.pipeline import Constant, FromGoal, FromResult, Node, Pipeline, Row, Slot
+from plait.experience.pipelines.pipeline import (
+    END,
+    START,
+    Constant,
+    FromGoal,
+    FromResult,
+    Node,
+    Pipeline,
+    Row,
+    Slot,
+)
 from plait.experience.pipelines.slots import values_in
 from plait.experience.pipelines.walk import Finished, Walk
 from plait.experience.words.derive import worked
@@ -56,6 +66,48 @@ def agreed(new: Success, old: Success, *, tools: Schemas, limits: Mapping[str, i
         ):
             return Compiled(pipeline=pipeline, steps=found.steps)
     return None
+
+
+def with_edges_of(
+    shape: Pipeline,
+    found: Compiled,
+    successes: Sequence[Success],
+    *,
+    tools: Schemas,
+    limits: Mapping[str, int],
+) -> Pipeline | None:
+    """Return an agreed pipeline with the nodes' names and the edges of another one that makes the same calls.
+
+    Args:
+        shape: The other one, its calls in the order in which they were made.
+        found: What the successes agree on.
+        successes: In each of them it must do again what was done.
+        tools: What the tools may be called with.
+        limits: Rows that a tool's result has at most, where that is known.
+
+    Returns:
+        None where it makes other calls, or would not have done the same.
+    """
+    if not _same_tools(shape, found.pipeline):
+        return None
+    pairs = list(zip(found.pipeline.calls, shape.calls, strict=True))
+    names = {own.name: other.name for own, other in pairs}
+    nodes = [_renamed(own, names) for own, _ in pairs]
+    ends = [Node(name=START), Node(name=END)]
+    pipeline = replace(found.pipeline, name=shape.name, nodes=[*ends, *nodes], edges=shape.edges)
+    for success in successes:
+        made = compile_success(success, tools=tools)
+        if made is None or not _does_again(pipeline, made, success, tools, limits):
+            return None
+    return pipeline
+
+
+def _renamed(node: Node, names: Mapping[str, str]) -> Node:
+    arguments: dict[str, Any] = {
+        name: replace(binding, node=names[binding.node]) if isinstance(binding, FromResult) else binding
+        for name, binding in node.arguments.items()
+    }
+    return replace(node, name=names[node.name], arguments=arguments)
 
 
 def doubt_left(pipeline: Pipeline) -> str:

@@ -170,21 +170,18 @@ class Walk:
 
     def _after(self, place: "_Place") -> str | Fork:
         """Return the node that follows: the one whose condition holds, else the one without a condition."""
-        edges = [edge for edge in self.pipeline.edges if edge.from_node == place.node]
-        holding = place.holding(edges)
-        if len(holding) > 1:
-            raise _LeaveError(f"more than one way leads on from {place.node}")
+        edges = _open(self.pipeline, place)
         worded = [edge for edge in edges if isinstance(edge.condition, InWords)]
-        if not holding and worded:
+        if worded:
             if any(changes_from(self.pipeline, edge.to_node) for edge in edges):
                 raise _LeaveError(f"only words decide what follows {place.node}, and it changes something")
             if place.node not in place.chosen:
                 return Fork(node=place.node, ways=[_words(edge) for edge in worded])
             number = place.chosen[place.node]
-            holding = worded[number - 1 : number] if number else []
-        for edge in [*holding, *(edge for edge in edges if edge.condition is None)]:
-            return edge.to_node
-        raise _LeaveError(f"nothing follows {place.node}")
+            edges = worded[number - 1 : number] if number else [edge for edge in edges if not edge.condition]
+        if not edges:
+            raise _LeaveError(f"nothing follows {place.node}")
+        return edges[0].to_node
 
 
 @dataclass(kw_only=True)
@@ -250,6 +247,34 @@ class _Place:
             raise _LeaveError(f"{condition.node} has no one {condition.field!r} to compare")
         equal = rows[0][condition.field].casefold() == compared_as(condition.value)
         return equal == (condition.comparison == "=")
+
+
+def open_ways(pipeline: Pipeline, node: str, made: Mapping[str, Sequence[Step]]) -> list[Edge]:
+    """Return the edges of which one is taken after a node: one, or those that words choose among.
+
+    Args:
+        pipeline: Any.
+        node: Its name.
+        made: The steps of the nodes up to this one.
+
+    Returns:
+        None of them where no way leads on, or more than one.
+    """
+    try:
+        return _open(
+            pipeline,
+            _Place(steps=(), limits={}, node=node, made={name: list(steps) for name, steps in made.items()}),
+        )
+    except _LeaveError:
+        return []
+
+
+def _open(pipeline: Pipeline, place: _Place) -> list[Edge]:
+    edges = [edge for edge in pipeline.edges if edge.from_node == place.node]
+    holding = place.holding(edges)
+    if len(holding) > 1:
+        raise _LeaveError(f"more than one way leads on from {place.node}")
+    return holding or [edge for edge in edges if not isinstance(edge.condition, Condition)]
 
 
 def _words(edge: Edge) -> str:
