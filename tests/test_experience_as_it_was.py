@@ -170,7 +170,7 @@ async def test_what_input_files_say_is_no_part_of_the_goal(log: RunLog, tmp_path
 
 
 async def test_the_paper_has_none(log: RunLog):
-    await run(log, TASK, SCRIPT, replace(OFFICE, preset="paper"))
+    await run(log, TASK, SCRIPT, replace(OFFICE, preset="paper", consolidate="compiled"))
     assert await exact(log) == []
 
 

@@ -132,7 +132,7 @@ async def test_switched_off_it_asks_what_a_run_with_an_empty_memory_asks(log: Ru
 
 async def test_lessons_go_beyond_the_paper(log: RunLog):
     await run(log, SANTIAGO, script(SANTIAGO))
-    off = OFFICE.changed({"without": ("execution-experience",), "preset": "paper"})
+    off = OFFICE.changed({"without": ("execution-experience",), "preset": "paper", "consolidate": "compiled"})
     result, prompts = await run(log, SOFIA, script(SOFIA, straight=True), off)
     assert len(of(log, result, WorkflowRecalled)) == 1
     assert LESSON not in "".join(prompts)

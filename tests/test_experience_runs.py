@@ -275,7 +275,9 @@ async def test_a_failed_run_teaches_lessons_too(log: RunLog):
     assert failed.experience["stored"]["lessons"] == 1
 
 
-@pytest.mark.parametrize("changes", [{"preset": "paper"}, {"without": ("experience",)}])
+@pytest.mark.parametrize(
+    "changes", [{"preset": "paper", "consolidate": "compiled"}, {"without": ("experience",)}]
+)
 async def test_what_is_beyond_the_paper_or_off_teaches_no_lesson(log: RunLog, changes: dict[str, Any]):
     await run(log, "Tell me my next meeting with santiago", MENDED, OFFICE.changed(changes))
     assert await ExperienceStore(log).find(kind="lesson") == []

@@ -1,4 +1,4 @@
-"""A pipeline that a model made of a trajectory must lead through it again, and change nothing on other ways."""
+"""A pipeline that a model made must lead through its trajectory again, and change nothing on other ways."""
 
 import json
 from typing import Any
