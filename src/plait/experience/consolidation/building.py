@@ -7,10 +7,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from plait.experience.consolidation.origins import Origin
+from plait.experience.consolidation.origins import Compound, Origin, Simple, drawn_from
 from plait.experience.consolidation.trajectory import Call
 from plait.experience.consolidation.wording import Said, Wording
-from plait.experience.pipelines.pipeline import Binding, FromGoal, FromResult, Node, Slot, Unknown
+from plait.experience.pipelines.pipeline import (
+    Binding,
+    Composed,
+    FromGoal,
+    FromResult,
+    Node,
+    Part,
+    Slot,
+    Unknown,
+)
 from plait.experience.pipelines.soundness import MOST_COMMENT, MOST_COMMENTS
 from plait.tools.arguments import distinct_name, identifier
 
@@ -40,6 +49,11 @@ class Builder:
         )
 
     def _binding(self, name: str, where: Origin) -> Binding:
+        if isinstance(where, Compound):
+            return Composed(how=where.how, parts=tuple(self._part(name, part) for part in where.parts))
+        return where if isinstance(where, Unknown) else self._part(name, where)
+
+    def _part(self, name: str, where: Simple) -> Part:
         if isinstance(where, FromResult):
             return replace(where, node=self.names[where.node])
         return self._from_goal(name, where) if isinstance(where, Said) else where
@@ -61,9 +75,8 @@ class Builder:
         if said:
             lines.append(f"the goal says {', '.join(said)} of {node}"[:MOST_COMMENT])
         for name, where in self.origins[number].items():
-            if isinstance(where, FromResult):
-                lines.append(self._taken(where, node)[:MOST_COMMENT])
-            elif isinstance(where, Unknown):
+            lines += [self._taken(result, node)[:MOST_COMMENT] for result in drawn_from(where)]
+            if isinstance(where, Unknown):
                 lines.append(f"nothing tells where {name} of {node} came from"[:MOST_COMMENT])
         return lines[:MOST_COMMENTS]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from plait.experience.consolidation.wording import Wording
 from plait.experience.investigation.tree import Step
-from plait.experience.pipelines.pipeline import Constant, FromResult, Pipeline
+from plait.experience.pipelines.pipeline import Composed, Constant, Pipeline, parts_of, results_of
 from plait.experience.pipelines.results import answer_shape, first_of, rows_of
 from plait.experience.pipelines.walk import NO_CHOICE, Finished, NextCall, Walk
 from plait.experience.words.goals import key_of, masked
@@ -146,13 +146,14 @@ def taken_from(pipeline: Pipeline, task: str) -> list[JSON]:
     """Return the constants of a part's pipeline that the whole task said, and the part did not."""
     task_says, part_says = Wording(task), Wording(pipeline.purpose)
     return [
-        binding.value
+        part.value
         for node in pipeline.calls
         for binding in node.arguments.values()
-        if isinstance(binding, Constant)
-        and isinstance(binding.value, str)
-        and task_says.standing(binding.value)
-        and not part_says.standing(binding.value)
+        for part in parts_of(binding)
+        if isinstance(part, Constant)
+        and isinstance(part.value, str)
+        and task_says.standing(part.value)
+        and not part_says.standing(part.value)
     ]
 
 
@@ -192,10 +193,11 @@ def not_told(pipeline: Pipeline) -> str:
     went_in = " ".join(
         [
             *(
-                str(b.value)
+                str(part.value)
                 for node in pipeline.calls
-                for b in node.arguments.values()
-                if isinstance(b, Constant)
+                for binding in node.arguments.values()
+                for part in parts_of(binding)
+                if isinstance(part, Constant)
             ),
             *(slot.said for slot in pipeline.slots),
             *(name for node in pipeline.calls for name in node.arguments),
@@ -232,11 +234,12 @@ def _doubt_of_effect(pipeline: Pipeline, results: Mapping[str, Step]) -> str:
         for name, binding in node.arguments.items():
             if node.effect and isinstance(binding, Constant) and isinstance(binding.value, str):
                 return f"{name} of {node.name} may have been chosen"
-            if not isinstance(binding, FromResult):
-                continue
-            if binding.node not in results:
-                continue  # It was not called, on a way that was not gone.
-            rows = rows_of(results[binding.node].observation)
-            if binding.row not in SURE_ROWS or first_of(rows) != rows[0]:
-                return f"which row of {binding.node} is meant is not sure"
+            if isinstance(binding, Composed):
+                return f"{name} of {node.name} may have been put together otherwise"
+            for result in results_of(binding):
+                if result.node not in results:
+                    continue  # It was not called, on a way that was not gone.
+                rows = rows_of(results[result.node].observation)
+                if result.row not in SURE_ROWS or first_of(rows) != rows[0]:
+                    return f"which row of {result.node} is meant is not sure"
     return ""

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from plait.experience.consolidation.building import Builder
-from plait.experience.consolidation.origins import Argument, Origin, Source, offered, origin, parameter
+from plait.experience.consolidation.origins import (
+    Argument,
+    Origin,
+    Source,
+    drawn_from,
+    offered,
+    origin,
+    parameter,
+)
 from plait.experience.consolidation.trajectory import Call, calls_of, useful
 from plait.experience.consolidation.wording import Wording
 from plait.experience.investigation.tree import Step
@@ -18,10 +26,10 @@ from plait.experience.pipelines.pipeline import (
     END,
     START,
     Binding,
+    Composed,
     Condition,
     Constant,
     Edge,
-    FromResult,
     Node,
     Pipeline,
     Unknown,
@@ -180,6 +188,8 @@ def tainted(goal: str, steps: Sequence[Step], pipeline: Pipeline, *, tools: Sche
 
 def _literals(binding: Binding) -> list[str]:
     """Return the texts that stand in a binding itself."""
+    if isinstance(binding, Composed):
+        return [text for part in binding.parts for text in _literals(part)]
     if isinstance(binding, Constant):
         return _texts(binding.value)
     if isinstance(binding, Unknown):  # An example is shown and never used: a common word does no harm.
@@ -231,8 +241,9 @@ def _kept(calls: Sequence[Call], origins: Sequence[Mapping[str, Origin]]) -> lis
     kept = kept or {max(range(len(calls)), key=lambda number: calls[number].last)}
     for number in reversed(range(len(calls))):
         if number in kept:
-            found = (where for where in origins[number].values() if isinstance(where, FromResult))
-            kept.update(int(where.node) for where in found)
+            kept.update(
+                int(result.node) for where in origins[number].values() for result in drawn_from(where)
+            )
     return sorted(kept)
 
 

@@ -8,21 +8,27 @@ each time. Knows nothing of memories.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
-from typing import Any
+from itertools import product, zip_longest
+from typing import TypeAlias
 
 from plait.experience.consolidation.caution import ENDS, EVERY, FILTERS, TIMELY, not_told, uncovered
 from plait.experience.consolidation.compile import Compiled, Schemas, Success, compile_success
 from plait.experience.pipelines.pipeline import (
     END,
     START,
+    Composed,
     Constant,
     FromGoal,
     FromResult,
     Node,
+    Part,
     Pipeline,
     Row,
     Slot,
+    Unknown,
+    parts_of,
+    results_of,
+    with_results,
 )
 from plait.experience.pipelines.slots import values_in
 from plait.experience.pipelines.walk import Finished, Walk
@@ -40,6 +46,9 @@ _PERIOD = re.compile(r"\b(?:last|past|previous|next) (?:days?|weeks?|months?|qua
 _MANY = re.compile(rf"\b(?:{'|'.join(sorted(word for word in OBJECTS if word.endswith('s')))})\b")
 _MOST_RECENT = re.compile(r"\bmost recent\b")
 _COUNTED = re.compile(r"\b(?:last|past|previous|next) (?=<(?:number|date|time)>)")
+
+
+_Side: TypeAlias = Part | Unknown | None
 
 
 def agreed(new: Success, old: Success, *, tools: Schemas, limits: Mapping[str, int]) -> Compiled | None:
@@ -103,8 +112,8 @@ def with_edges_of(
 
 
 def _renamed(node: Node, names: Mapping[str, str]) -> Node:
-    arguments: dict[str, Any] = {
-        name: replace(binding, node=names[binding.node]) if isinstance(binding, FromResult) else binding
+    arguments = {
+        name: with_results(binding, lambda result: replace(result, node=names[result.node]))
         for name, binding in node.arguments.items()
     }
     return replace(node, name=names[node.name], arguments=arguments)
@@ -123,7 +132,7 @@ def doubt_left(pipeline: Pipeline) -> str:
     periods = _PERIOD.search(goal)
     said = set(_COUNTED.sub("", _PERIOD.sub("", goal)).split())
     bindings = [binding for node in pipeline.calls for binding in node.arguments.values()]
-    rows = {binding.row for binding in bindings if isinstance(binding, FromResult)}
+    rows = {result.row for binding in bindings for result in results_of(binding)}
     clock = any(way.how.startswith("today") for slot in pipeline.slots for way in slot.ways)
     if doubt := not_told(pipeline):
         return doubt
@@ -173,21 +182,37 @@ def _narrowed(pipeline: Pipeline, other: Pipeline, old: Success) -> Pipeline | N
     spans = [span.text for span in masked(old.goal).spans]
     slots = {slot.name: slot for slot in pipeline.slots}
     theirs = {slot.name: slot for slot in other.slots}
-    for node, like in zip(pipeline.calls, other.calls, strict=True):
-        for name, binding in node.arguments.items():
-            match binding, like.arguments[name]:
-                case FromGoal(slot=slot), FromGoal(slot=their_slot):
-                    kept = _kept(slots[slot], theirs[their_slot], spans, old)
-                    if kept is None:
-                        return None
-                    slots[slot] = kept
-                case Constant(value=value), Constant(value=their_value) if value == their_value:
-                    pass
-                case FromResult(), FromResult():
-                    pass
-                case _:
+    for own, like, together in _pairs(pipeline, other):
+        match own, like:
+            case FromGoal(slot=slot), FromGoal(slot=their_slot):
+                if together and slots[slot].example == theirs[their_slot].example:
+                    return None  # What stands around it may be a part of just this value.
+                kept = _kept(slots[slot], theirs[their_slot], spans, old)
+                if kept is None:
                     return None
+                slots[slot] = kept
+            case Constant(value=value), Constant(value=their_value) if value == their_value:
+                pass
+            case FromResult(), FromResult():
+                pass
+            case _:
+                return None
     return replace(pipeline, slots=list(slots.values()))
+
+
+def _pairs(pipeline: Pipeline, other: Pipeline) -> Iterator[tuple[_Side, _Side, bool]]:
+    """Yield where the arguments of two pipelines came from, and whether it is a part of a text put together.
+
+    Sides are None where one is put together otherwise than the other.
+    """
+    for node, like in zip(pipeline.calls, other.calls, strict=True):
+        for name, own in node.arguments.items():
+            theirs = like.arguments[name]
+            how, their_how = (one.how if isinstance(one, Composed) else "" for one in (own, theirs))
+            if how != their_how:
+                yield None, None, False
+            for pair in zip_longest(parts_of(own), parts_of(theirs)):
+                yield *pair, how == "text"
 
 
 def _kept(slot: Slot, other: Slot, spans: Sequence[str], old: Success) -> Slot | None:
@@ -205,10 +230,10 @@ def _variants(pipeline: Pipeline) -> Iterator[Pipeline]:
     """Yield a pipeline with every choice of rows, the most careful first."""
     sources = list(
         dict.fromkeys(
-            binding.node
+            result.node
             for node in pipeline.calls
             for binding in node.arguments.values()
-            if isinstance(binding, FromResult)
+            for result in results_of(binding)
         )
     )
     if len(sources) > MOST_SOURCES:
@@ -219,8 +244,8 @@ def _variants(pipeline: Pipeline) -> Iterator[Pipeline]:
 
 
 def _with_rows(node: Node, rows: Mapping[str, Row]) -> Node:
-    arguments: dict[str, Any] = {
-        name: replace(binding, row=rows[binding.node]) if isinstance(binding, FromResult) else binding
+    arguments = {
+        name: with_results(binding, lambda result: replace(result, row=rows[result.node]))
         for name, binding in node.arguments.items()
     }
     return replace(node, arguments=arguments)

@@ -14,7 +14,7 @@ from plait.agents.prompting import fill, load
 from plait.errors import ReplyError, UserError
 from plait.experience.consolidation.building import PLAIN_FIELD
 from plait.experience.consolidation.compile import Draft
-from plait.experience.consolidation.origins import Origin
+from plait.experience.consolidation.origins import Compound, Origin, drawn_from
 from plait.experience.consolidation.wording import Said
 from plait.experience.pipelines.branches import MOST_WORDS
 from plait.experience.pipelines.paper_form import from_json
@@ -140,11 +140,10 @@ def texts_of(pipeline: Pipeline) -> list[str]:
 def _check_sources(draft: Draft, numbers: Mapping[str, int]) -> None:
     there = set(numbers.values())
     for name, number in numbers.items():
-        for where in draft.origins[number].values():
-            if isinstance(where, FromResult) and int(where.node) not in there:
-                raise ReplyError(
-                    f"node {name!r} takes a value from call {int(where.node) + 1}: add a node for it"
-                )
+        for result in (each for where in draft.origins[number].values() for each in drawn_from(where)):
+            if int(result.node) not in there:
+                number = int(result.node) + 1
+                raise ReplyError(f"node {name!r} takes a value from call {number}: add a node for it")
 
 
 def _form(value: Mapping[str, Any], goal: str) -> dict[str, JSON]:
@@ -189,6 +188,9 @@ def _origin(where: Origin) -> str:
             return f"<{plain} of {which}call {int(node) + 1}>"
         case Constant(value=value):
             return _short(value)
+        case Compound(how=how, parts=parts):
+            between = " and " if how == "text" else f", {how} by "
+            return between.join(_origin(part) for part in parts)
         case _:
             return "<not known>"
 

@@ -10,16 +10,38 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from plait.experience.consolidation.wording import Said, Wording
-from plait.experience.pipelines.pipeline import Constant, FromResult, Row, Unknown
-from plait.experience.pipelines.results import WHOLE, first_of, in_order, last_of, spelled
+from plait.experience.pipelines.pipeline import Composition, Constant, FromResult, Row, Unknown
+from plait.experience.pipelines.results import MOST_TRIFLE, WHOLE, first_of, in_order, last_of, spelled
+from plait.experience.words.derive import minutes_between
 from plait.models.schema import properties_of, resolve
 
+MOST_FIXED = 60
+"""Characters around the values in a text that was put together."""
 MOST_EXAMPLE = 200
 """Characters of a value whose origin is not known: it is shown, never used."""
+_JOINT = r"""[^\s"'()\[\],:;!?]"""
+"""What stands beside a value where that is only a part of something else."""
 _IDENTIFIER = re.compile(r"(?i:(?:^|[\W_])(?:id|uuid|guid)$)|[a-z](?:Id|ID)$")
 _COUNT = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 
-Origin: TypeAlias = Constant | Said | FromResult | Unknown
+Simple: TypeAlias = Constant | Said | FromResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compound:
+    """A value that was put together, as `pipeline.Composed` has it."""
+
+    how: Composition
+    parts: Sequence[Simple]
+
+
+Origin: TypeAlias = Simple | Compound | Unknown
+
+
+def drawn_from(where: Origin) -> list[FromResult]:
+    """Return the fields of results that a value came from."""
+    parts = where.parts if isinstance(where, Compound) else (where,)
+    return [part for part in parts if isinstance(part, FromResult)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +107,68 @@ def origin(argument: Argument, wording: Wording, sources: Sequence[Source]) -> O
         return _constant(argument)
     if is_identifier(argument.name):
         return _unknown(value)
-    return wording.worked_out(text) or wording.from_today(text) or _unknown(value)
+    if said := wording.worked_out(text):
+        return said
+    made = moved(text, wording, sources) or wording.from_today(text)
+    if made is None and isinstance(value, str):
+        made = joined(text, wording, sources)
+    return made or _unknown(value)
+
+
+def moved(text: str, wording: Wording, sources: Sequence[Source]) -> Compound | None:
+    """Return the time of a result that was moved by a length of time that the goal says."""
+    for source in reversed(sources):
+        for field in columns(source.rows, ""):
+            for row in source.rows:
+                minutes = minutes_between(row.get(field, ""), text)
+                said = wording.length(abs(minutes)) if minutes else None
+                if minutes and said:
+                    holders = [other for other in source.rows if other.get(field) == row[field]]
+                    time = FromResult(node=source.node, field=field, row=_row(source, holders, wording))
+                    return Compound(how="later" if minutes > 0 else "earlier", parts=(time, said))
+    return None
+
+
+def joined(text: str, wording: Wording, sources: Sequence[Source]) -> Compound | None:
+    """Return a fixed text around one or two values of the goal or of results, such as `Re: <subject>`."""
+    if not MOST_TRIFLE < len(text) <= MOST_EXAMPLE or "@" in text:
+        return None  # A name is no part of an address that can be told from it.
+    found = _longest(text, wording, sources)
+    if found is None:
+        return None
+    at, value, part = found
+    parts: list[Simple] = [part]
+    before, after = text[:at], text[at + len(value) :]
+    others = [(left, _longest(left, wording, sources), left is before) for left in (before, after)]
+    for left, other, first in sorted(others, key=lambda one: -len(one[1][1]) if one[1] else 0)[:1]:
+        if other is not None:
+            start, second, more = other
+            inner = [Constant(value=left[:start]), more, Constant(value=left[start + len(second) :])]
+            parts = [*inner, part] if first else [part, *inner]
+            before, after = ("", after) if first else (before, "")
+    whole: list[Simple] = [Constant(value=before), *parts, Constant(value=after)]
+    kept = [one for one in whole if one != Constant(value="")]
+    fixed = sum(len(str(one.value)) for one in kept if isinstance(one, Constant))
+    return Compound(how="text", parts=tuple(kept)) if len(kept) > 1 and fixed <= MOST_FIXED else None
+
+
+def _longest(
+    text: str, wording: Wording, sources: Sequence[Source]
+) -> tuple[int, str, Said | FromResult] | None:
+    """Return the longest value of the goal or of a result that stands in a text as whole words, and where."""
+    found: list[tuple[str, Said | FromResult]] = [(said.value, said) for said in wording.values()]
+    for source in reversed(sources):
+        for field in columns(source.rows, ""):
+            for row in source.rows:
+                cell = row.get(field, "")
+                if MOST_TRIFLE < len(cell) <= len(text) and cell in text and not _COUNT.fullmatch(cell):
+                    holders = [other for other in source.rows if other.get(field) == cell]
+                    which = _row(source, holders, wording)
+                    found.append((cell, FromResult(node=source.node, field=field, row=which)))
+    for value, part in sorted(found, key=lambda one: -len(one[0])):
+        if place := re.search(rf"(?<!{_JOINT}){re.escape(value)}(?!{_JOINT})", text):
+            return place.start(), value, part
+    return None
 
 
 def columns(rows: Sequence[Mapping[str, str]], name: str) -> list[str]:

@@ -11,8 +11,8 @@ from plait.experience.consolidation.compile import Draft, Schemas
 from plait.experience.pipelines.branches import EMPTINESS
 from plait.experience.pipelines.graph import changes_from
 from plait.experience.pipelines.pipeline import END, START, Condition, Edge, InWords, Pipeline
+from plait.experience.pipelines.place import open_ways
 from plait.experience.pipelines.soundness import problems_of, shown
-from plait.experience.pipelines.walk import open_ways
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
-from plait.experience.words.derive import DateOf, Way, ways
+from plait.experience.pipelines.results import MOST_TRIFLE
+from plait.experience.words.derive import DateOf, Way, number_of, ways
 from plait.experience.words.goals import Span, masked
 
 MOST_SAID = 200
@@ -23,6 +24,8 @@ _CONDITION = re.compile(
 )
 _UNIT = r"(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|quarters?|years?)\b"
 _DAYS = r"(?:days?|weeks?|months?|quarters?|years?)\b"
+_LENGTH = re.compile(r"[\s-]*(min(?:ute)?s?|h(?:ou)?rs?)\b", re.IGNORECASE)
+_UNIT_MINUTES = {"m": 1, "h": 60}
 _PERIOD = re.compile(rf"\b(?:first|next|last)\s+(?:(?:\w+\s+)?{_UNIT}|<(?:date|time|number)>)")
 """As in `last week`, `next Tuesday` and `last 3 emails`: none of them means one end of a list."""
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d):(\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?")
@@ -110,6 +113,16 @@ class Wording:
             return None
         return Said(text="", value=value)
 
+    def length(self, minutes: int) -> Said | None:
+        """Return the one length of time in the goal that is so many minutes, such as `1.5 hours`, or None."""
+        found = [span for span in self._spans if self._minutes(span) == minutes]
+        return Said(text=found[0].text, value=str(minutes)) if len(found) == 1 else None
+
+    def values(self) -> list[Said]:
+        """Return the values of the goal that are more than a trifle, as they stand in it."""
+        texts = [span.text for span in self._spans if span.kind in ("name", "quoted", "email")]
+        return [Said(text=text, value=text) for text in texts if len(text) > MOST_TRIFLE]
+
     def ways(self, value: str) -> tuple[Way, ...]:
         """Return the ways in which a value may follow from the goal, or from what day it was."""
         return ways(value, self._spans, self._named)
@@ -163,6 +176,13 @@ class Wording:
         """Whether a span is a length of time, such as `30 minutes`."""
         after = self.goal[span.start : span.end + 12]
         return re.match(rf"[\w.]+[\s-]*{unit}", after, re.IGNORECASE) is not None
+
+    def _minutes(self, span: Span) -> float | None:
+        """Return the minutes of a span with a unit after it."""
+        if span.kind != "number" or not (unit := _LENGTH.match(self.goal, span.end)):
+            return None
+        number = number_of(span.text)
+        return None if number is None else number * _UNIT_MINUTES[unit[1][0].casefold()]
 
     def _over(self, value: str, spans: Sequence[Span]) -> Said | None:
         """Return the stretch of the goal that holds all of some spans."""

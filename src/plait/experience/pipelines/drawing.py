@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from plait.experience.pipelines.paper_form import plain_line
 from plait.experience.pipelines.pipeline import (
     Binding,
+    Composed,
     Condition,
     Constant,
     Edge,
@@ -89,6 +90,11 @@ def _origin(binding: Binding, slots: Sequence[Slot]) -> str:
         case FromResult(node=node, field=field, row=row):
             part = "" if field == WHOLE else f"{_short(field)} of "
             return f"{part}{_ROWS[row]} of {_short(node)}"
+        case Composed(how="text", parts=parts):
+            return " then ".join(_origin(part, slots) for part in parts)
+        case Composed(how=how, parts=parts):
+            time, by = (_origin(part, slots) for part in parts)
+            return f"{time}, {how} by {by} minutes"
         case Unknown(example=example):
             return f"not known, such as {_value(example)}"
 

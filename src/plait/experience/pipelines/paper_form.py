@@ -6,7 +6,7 @@ as `soundness` says. Knows nothing of files or memories.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from plait.errors import UserError
 from plait.experience.pipelines.branches import MOST_WORDS
@@ -22,6 +22,8 @@ from plait.experience.pipelines.pipeline import (
     START,
     Binding,
     Comparison,
+    Composed,
+    Composition,
     Condition,
     Constant,
     Edge,
@@ -29,6 +31,7 @@ from plait.experience.pipelines.pipeline import (
     FromResult,
     InWords,
     Node,
+    Part,
     Pipeline,
     Row,
     Slot,
@@ -41,6 +44,7 @@ from plait.experience.pipelines.soundness import (
     MOST_CONSTANT,
     MOST_EDGES,
     MOST_NODES,
+    MOST_PARTS,
     MOST_SLOTS,
     MOST_TEXT,
     shown,
@@ -125,6 +129,8 @@ def _binding_as_json(binding: Binding) -> JSONObject:
             return {"slot": slot}
         case FromResult(node=node, field=field, row=row):
             return {"result": node, "field": field, "row": row}
+        case Composed(how=how, parts=parts):
+            return {"composed": how, "parts": [_binding_as_json(part) for part in parts]}
         case Unknown(example=example):
             return {"unknown": example}
 
@@ -185,7 +191,7 @@ def _node(value: object) -> Node:
 def _binding(value: object, where: str) -> Binding:
     """Read where an argument comes from."""
     fields = read_object(value, where)
-    match [key for key in ("constant", "slot", "result", "unknown") if key in fields]:
+    match [key for key in ("constant", "slot", "result", "composed", "unknown") if key in fields]:
         case ["constant"]:
             return Constant(value=read_json(fields["constant"], where))
         case ["slot"]:
@@ -196,10 +202,23 @@ def _binding(value: object, where: str) -> Binding:
                 field=read_text(fields, "field", where, empty=True),
                 row=cast("Row", read_choice(fields.get("row", "only"), get_args(Row), f"{where}: row")),
             )
+        case ["composed"]:
+            return _composed(fields, where)
         case ["unknown"]:
             return Unknown(example=read_json(fields["unknown"], where))
         case _:
-            raise UserError(f"{where} must have one of the keys constant, slot, result and unknown")
+            raise UserError(f"{where} must have one of the keys constant, slot, result, composed and unknown")
+
+
+def _composed(fields: Mapping[str, Any], where: str) -> Composed:
+    parts: list[Part] = []
+    for item in read_list(fields.get("parts"), f"parts of {where}", MOST_PARTS):
+        part = _binding(item, f"a part of {where}")
+        if isinstance(part, Composed | Unknown):
+            raise UserError(f"a part of {where} must have one of the keys constant, slot and result")
+        parts.append(part)
+    how = cast("Composition", read_choice(fields["composed"], get_args(Composition), f"{where}: composed"))
+    return Composed(how=how, parts=tuple(parts))
 
 
 def _edge(value: object, renamed: Mapping[str, str]) -> Edge:

@@ -4,8 +4,8 @@ Values only. Nodes are tool calls, edges say what follows; where every argument 
 node, so that a run of the pipeline needs no model for it (beyond the paper: compiled bindings).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from plait.experience.words.derive import Way
@@ -51,7 +51,41 @@ class Unknown:
     example: JSON
 
 
-Binding: TypeAlias = Constant | FromGoal | FromResult | Unknown
+Part: TypeAlias = Constant | FromGoal | FromResult
+Composition = Literal["text", "later", "earlier"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composed:
+    """A value that is put together of others."""
+
+    how: Composition
+    """`text`: the parts one after another; `later` and `earlier`: the time of the first, moved by so many
+    minutes as the second says."""
+    parts: Sequence[Part]
+
+
+Binding: TypeAlias = Constant | FromGoal | FromResult | Composed | Unknown
+
+
+def parts_of(binding: Binding) -> Sequence[Part | Unknown]:
+    """Return what a binding is put together of; of a simple one, itself."""
+    return binding.parts if isinstance(binding, Composed) else (binding,)
+
+
+def results_of(binding: Binding) -> list[FromResult]:
+    """Return the fields of results that a binding needs."""
+    return [part for part in parts_of(binding) if isinstance(part, FromResult)]
+
+
+def with_results(binding: Binding, change: Callable[[FromResult], FromResult]) -> Binding:
+    """Return a binding with its fields of results changed."""
+    if isinstance(binding, FromResult):
+        return change(binding)
+    if not isinstance(binding, Composed):
+        return binding
+    parts = [change(part) if isinstance(part, FromResult) else part for part in binding.parts]
+    return replace(binding, parts=tuple(parts))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +192,5 @@ class Pipeline:
             f"{node.name}.{name}"
             for node in self.calls
             for name, binding in node.arguments.items()
-            if isinstance(binding, Unknown)
-            or (isinstance(binding, FromResult) and binding.row == "undecided")
+            if isinstance(binding, Unknown) or any(each.row == "undecided" for each in results_of(binding))
         ]

@@ -14,6 +14,7 @@ from plait.experience.pipelines.graph import neighbours, reached
 from plait.experience.pipelines.pipeline import (
     END,
     START,
+    Composed,
     Condition,
     Constant,
     Edge,
@@ -23,6 +24,8 @@ from plait.experience.pipelines.pipeline import (
     Node,
     Pipeline,
     Unknown,
+    parts_of,
+    results_of,
 )
 from plait.journal import JSON
 from plait.models.schema import first_problem, properties_of
@@ -39,6 +42,8 @@ MOST_COMMENTS = 10
 """Of an edge."""
 MOST_ARGUMENTS = 64
 """Of a node."""
+MOST_PARTS = 5
+"""Of a value that is put together."""
 MOST_TEXT = 20_000
 """Characters of the goal that a pipeline was learned from."""
 MOST_SHOWN = 60
@@ -133,9 +138,10 @@ def _too_large(pipeline: Pipeline) -> Iterator[str]:
 
 def _values(node: Node) -> Iterator[tuple[str, JSON]]:
     for name, binding in list(node.arguments.items())[:MOST_ARGUMENTS]:
-        if isinstance(binding, Constant):
-            yield name, binding.value
-        elif isinstance(binding, Unknown):
+        for part in parts_of(binding)[:MOST_PARTS]:
+            if isinstance(part, Constant):
+                yield name, part.value
+        if isinstance(binding, Unknown):
             yield name, binding.example
 
 
@@ -200,18 +206,30 @@ def _results(pipeline: Pipeline) -> Iterator[str]:
     calls = {node.name: node for node in pipeline.calls}
     for node in pipeline.calls:
         for name, binding in node.arguments.items():
-            if not isinstance(binding, FromResult):
-                continue
             where = f"node {shown(node.name)}: {shown(name)}"
-            if binding.node not in calls:
-                yield f"{where} is of the result of {shown(binding.node)}, which has none"
-            elif not _comes_before(onward, binding.node, node.name):
-                yield f"{where} is of the result of {shown(binding.node)}, which does not always come before"
-            elif binding.row == "each" and calls[binding.node].effect:
-                yield f"{where} goes through the result of {shown(binding.node)}, which is no read"
+            for result in results_of(binding):
+                if result.node not in calls:
+                    yield f"{where} is of the result of {shown(result.node)}, which has none"
+                elif not _comes_before(onward, result.node, node.name):
+                    source = shown(result.node)
+                    yield f"{where} is of the result of {source}, which does not always come before"
+                elif result.row == "each" and calls[result.node].effect:
+                    yield f"{where} goes through the result of {shown(result.node)}, which is no read"
+            if isinstance(binding, Composed) and (problem := _misfit(binding)):
+                yield f"{where} {problem}"
     for edge in pipeline.edges:
         if isinstance(edge.condition, Condition):
             yield from _condition(edge, edge.condition, onward, calls)
+
+
+def _misfit(binding: Composed) -> str:
+    """Return what keeps a value from being put together; empty where nothing does."""
+    kinds = [type(part) for part in binding.parts]
+    if not 2 <= len(kinds) <= MOST_PARTS:
+        return f"is put together of {len(kinds)} parts; 2 to {MOST_PARTS} there may be"
+    if binding.how != "text" and (len(kinds) > 2 or kinds[0] is not FromResult or kinds[1] is Constant):
+        return "is a time that is moved: it needs a result, and what moves it"
+    return ""
 
 
 def _condition(
@@ -232,7 +250,9 @@ def _comes_before(onward: Mapping[str, Sequence[str]], name: str, other: str) ->
 
 
 def _slots(pipeline: Pipeline) -> Iterator[str]:
-    bindings = [binding for node in pipeline.calls for binding in node.arguments.values()]
+    bindings = [
+        part for node in pipeline.calls for binding in node.arguments.values() for part in parts_of(binding)
+    ]
     used = {binding.slot for binding in bindings if isinstance(binding, FromGoal)}
     known = Counter(slot.name for slot in pipeline.slots)
     for name, count in known.items():

@@ -13,12 +13,12 @@ from plait.experience.pipelines.pipeline import (
     START,
     Binding,
     Condition,
-    FromResult,
     InWords,
     Node,
     Pipeline,
     Slot,
     Unknown,
+    with_results,
 )
 from plait.experience.sharing.values import FIRST_DAY, StandIns
 from plait.experience.words.derive import worked
@@ -107,6 +107,6 @@ def _condition(condition: Condition | InWords | None, names: dict[str, str]) -> 
 
 
 def _binding(binding: Binding, names: dict[str, str]) -> Binding:
-    if isinstance(binding, FromResult):
-        return replace(binding, node=names.get(binding.node, binding.node))
-    return Unknown(example=None) if isinstance(binding, Unknown) else binding
+    if isinstance(binding, Unknown):
+        return Unknown(example=None)
+    return with_results(binding, lambda result: replace(result, node=names.get(result.node, result.node)))

@@ -16,7 +16,7 @@ from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.consolidation.workflow import Workflow, WorkflowStep
 from plait.experience.exploitation.recall import TOOLS_KEY
 from plait.experience.pipelines.paper_form import as_json, from_json
-from plait.experience.pipelines.pipeline import Condition, Constant, Pipeline
+from plait.experience.pipelines.pipeline import Condition, Constant, Pipeline, parts_of
 from plait.experience.record import Experience
 from plait.experience.sharing.personal import why_personal, why_text
 from plait.experience.sharing.pipeline import told_otherwise
@@ -117,8 +117,9 @@ def _constants(pipeline: Pipeline) -> Iterator[tuple[str, str, JSON]]:
     """Yield where a constant of a pipeline stands, the name of its argument or field, and its value."""
     for node in pipeline.calls:
         for name, binding in node.arguments.items():
-            if isinstance(binding, Constant):
-                yield f"{name} of {node.tool}", name, binding.value
+            for part in parts_of(binding):
+                if isinstance(part, Constant):
+                    yield f"{name} of {node.tool}", name, part.value
     for edge in pipeline.edges:
         condition = edge.condition
         if isinstance(condition, Condition):

@@ -16,6 +16,7 @@ from plait.experience.pipelines.paper_form import as_json, from_json, plain_line
 from plait.experience.pipelines.pipeline import (
     END,
     Binding,
+    Composed,
     Constant,
     Edge,
     FromGoal,
@@ -139,6 +140,11 @@ def _origin(binding: Binding, pipeline: Pipeline, numbers: dict[str, int]) -> st
         case FromResult(node=node, field=field, row=row):
             part = f"{_code(field)} of " if field else ""
             return part + _ROWS[row].format(numbers.get(node, "?"))
+        case Composed(how="text", parts=parts):
+            return ", then ".join(_origin(part, pipeline, numbers) for part in parts)
+        case Composed(how=how, parts=parts):
+            time, by = (_origin(part, pipeline, numbers) for part in parts)
+            return f"{time}, {how} by so many minutes: {by}"
         case Unknown():
             return "as the task needs it"
 

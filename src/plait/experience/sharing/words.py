@@ -22,6 +22,7 @@ from plait.experience.pipelines.pipeline import (
     END,
     START,
     Binding,
+    Composed,
     Constant,
     Edge,
     FromGoal,
@@ -151,6 +152,11 @@ class _Words:
                 )
             case FromResult(node=node, field=field, row=row):
                 return f"{spelled(field) or 'the whole'} {_ROWS[row]} that call {self._number(node)} finds"
+            case Composed(how="text", parts=parts):
+                return ", then ".join(self._origin(part) for part in parts)
+            case Composed(how=how, parts=parts):
+                time, by = (self._origin(part) for part in parts)
+                return f"{time}, {how} by minutes: {by}"
             case Unknown():
                 return "not known"
 

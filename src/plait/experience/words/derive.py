@@ -9,7 +9,7 @@ agree; each further success leaves fewer. Beyond the paper, whose agent fills in
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from itertools import product
 
 from plait.experience.words.goals import Span
@@ -121,6 +121,36 @@ def worked(way: Way, words: Sequence[str], example: str, named: DateOf) -> str |
     return _with_time(moved, words[-1], int(rule.removeprefix("at<"))) if rule else moved
 
 
+def moved_by(time: str, minutes: str, *, back: bool = False) -> str | None:
+    """Return a time so many minutes later, or earlier, in the form that it has; None where it is none.
+
+    Args:
+        time: A day with a time of day.
+        minutes: A whole number from 0.
+        back: Earlier instead of later.
+    """
+    found = _MOMENT.fullmatch(time)
+    if found is None or not found["hour"] or not re.fullmatch(r"[0-9]{1,6}", minutes):
+        return None
+    try:
+        moved = datetime.fromisoformat(time) + timedelta(minutes=int(minutes) * (-1 if back else 1))
+    except (ValueError, OverflowError):
+        return None
+    return moved.isoformat(sep=time[10], timespec="seconds" if time.count(":") > 1 else "minutes")
+
+
+def minutes_between(time: str, other: str) -> int | None:
+    """Return how many minutes after a time another one of the same form is; None where no number says it."""
+    if not all((found := _MOMENT.fullmatch(one)) and found["hour"] for one in (time, other)):
+        return None
+    try:
+        between = datetime.fromisoformat(other) - datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    minutes = int(between.total_seconds() // 60)
+    return minutes if moved_by(time, str(abs(minutes)), back=minutes < 0) == other else None
+
+
 def _candidates(value: str, spans: Sequence[Span]) -> Iterator[Way]:
     for place, span in enumerate(spans):
         # What is the text itself is not looked at further.
@@ -148,7 +178,7 @@ def _day(kind: str, words: Sequence[str], named: DateOf) -> date | None:
     if kind.startswith("today"):
         offset: float | None = int(kind.removeprefix("today"))
     else:
-        number = _number(words[0])
+        number = number_of(words[0])
         offset = None if number is None else -number * int(kind.removeprefix("back*"))
     if today is None or offset is None or offset != int(offset) or abs(offset) > MOST_COUNTED:
         return None
@@ -156,11 +186,12 @@ def _day(kind: str, words: Sequence[str], named: DateOf) -> date | None:
 
 
 def _counted(said: str, factor: float) -> str | None:
-    number = _number(said)
+    number = number_of(said)
     return None if number is None else f"{round(number * factor, 6):.12g}"
 
 
-def _number(said: str) -> float | None:
+def number_of(said: str) -> float | None:
+    """Return the number that a text says; None where it says none."""
     lowered = said.casefold()
     if _NUMBER.fullmatch(lowered):
         return float(lowered)
