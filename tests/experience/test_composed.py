@@ -35,7 +35,7 @@ def delayed(event_id: str, start: str) -> Step:
 
 
 def delaying(goal: str, day: int, before: str, after: str) -> Success:
-    bounds = {"time_min": f"2023-12-{day} 00:00:00", "time_max": f"2023-12-{day} 23:59:59"}
+    bounds: dict[str, Any] = {"time_min": f"2023-12-{day} 00:00:00", "time_max": f"2023-12-{day} 23:59:59"}
     found = search(
         f"{NOBODY}0000{day} | a | {before} | 30\n0001{day} | b | 2023-12-{day} 22:00:00 | 60", **bounds
     )
