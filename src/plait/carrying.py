@@ -134,12 +134,12 @@ async def _learned(log: RunLog, journal: RunJournal, workshop: Workshop, outcome
         products=outcome.products,
         share=outcome.score / best if best and outcome.score is not None else None,
     )
-    await learn(journal, workshop.memory, work, records, log.records, _consolidator(workshop, work.options))
+    await learn(journal, workshop.memory, work, records, log.records, _consolidator(workshop))
 
 
-def _consolidator(workshop: Workshop, options: Options) -> Consolidator | None:
+def _consolidator(workshop: Workshop) -> Consolidator | None:
     """Return who makes pipelines of what worked; None where no model does."""
-    if options.consolidated_by() != "model":
+    if workshop.recalls.consolidation != "model":
         return None
     agent = Agent(
         role=ROLE,

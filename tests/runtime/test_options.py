@@ -100,7 +100,12 @@ def test_an_address_with_a_secret_is_never_recorded(address: str) -> None:
         (Options(), ExperienceSettings()),
         (Options(without=("planning-experience",)), ExperienceSettings(planning=False, lessons=False)),
         (Options(without=("execution-experience", "tool-gate")), ExperienceSettings(execution=False)),
-        (Options(preset="paper"), ExperienceSettings(lessons=False)),
+        (Options(preset="paper"), ExperienceSettings(lessons=False, consolidation="model")),
+        (Options(preset="paper", consolidate="compiled"), ExperienceSettings(lessons=False)),
+        (
+            Options(consolidate="model", without=("execution-experience",)),
+            ExperienceSettings(execution=False, consolidation="model"),
+        ),
     ],
 )
 def test_what_is_recalled_follows_the_switches(options: Options, recalled: ExperienceSettings):

@@ -29,6 +29,8 @@ class ExperienceSettings:
     """Pipelines are walked (ICE, section 3.2)."""
     lessons: bool = True
     """What failed warns, which goes beyond the paper."""
+    consolidation: Consolidation = "compiled"
+    """Who makes pipelines of what worked."""
 
     def without(self, switches: Collection[str]) -> "ExperienceSettings":
         """Return these settings with parts switched off; names of other strands are passed over."""
@@ -36,6 +38,7 @@ class ExperienceSettings:
             planning=self.planning and PLANNING not in switches,
             execution=self.execution and EXECUTION not in switches,
             lessons=self.lessons and PLANNING not in switches,
+            consolidation=self.consolidation,
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from plait.agents.gate import GateSettings
 from plait.errors import UserError
 from plait.experience.record import DEFAULT_MEMORY, MEMORY_NAME
-from plait.experience.settings import EXPERIENCE, Consolidation, ExperienceSettings, consolidation
+from plait.experience.settings import EXPERIENCE, ExperienceSettings, consolidation
 from plait.experience.settings import SWITCHES as EXPERIENCE_SWITCHES
 from plait.models.addresses import check_address
 from plait.models.budget import Limits
@@ -149,7 +149,7 @@ class Options(TeamOptions):
         self.team_settings(self.without)
         self.phase_gate(self.without)
         self.quality_reading()
-        self.consolidated_by()
+        self.recalled()
         if not is_generation(self.domain):
             if self.leave_out:
                 raise UserError(
@@ -218,12 +218,9 @@ class Options(TeamOptions):
         return EXPERIENCE not in self.without and not beyond
 
     def recalled(self) -> ExperienceSettings:
-        """Return what the run recalls; it stores whatever is off there."""
-        return ExperienceSettings(lessons=self.preset != PAPER).without(self.without)
-
-    def consolidated_by(self) -> Consolidation:
-        """Return who makes pipelines of what worked."""
-        return consolidation(self.consolidate, unsaid="model" if self.preset == PAPER else "compiled")
+        """Return what the run recalls, and who makes its pipelines; it stores whatever is off there."""
+        maker = consolidation(self.consolidate, unsaid="model" if self.preset == PAPER else "compiled")
+        return ExperienceSettings(lessons=self.preset != PAPER, consolidation=maker).without(self.without)
 
     def of_agents(self) -> dict[str, Any]:
         """Return what decides how agents choose, as opposed to how far they go and where they work."""

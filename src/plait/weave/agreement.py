@@ -68,8 +68,11 @@ class AgreedTrail:
     """What its agent said when it was done."""
     thought: str = AGREED
 
-    def next(self, steps: Sequence[Step]) -> Forward:
-        """Say the next call; the way leads no further where a read says otherwise than in the rehearsal."""
+    def next(self, steps: Sequence[Step], chosen: Mapping[str, int]) -> Forward:
+        """Say the next call; the way leads no further where a read says otherwise than in the rehearsal.
+
+        It never parts, so that nothing is chosen.
+        """
         for made, rehearsed in zip(steps, self.steps, strict=False):
             if not made.ok:
                 return Lost(reason=f"{made.call} did not work")
@@ -88,7 +91,7 @@ class AgreedTrail:
         """Say nothing: the answer agents of all teams look at what was done."""
         return ""
 
-    def ended(self, journal: Journal, steps: Sequence[Step], left: str) -> None:
+    def ended(self, journal: Journal, steps: Sequence[Step], *, left: str, forks: int) -> None:
         """Tell why an agent goes on by itself, where it does."""
         if left:
             journal.emit(Noted(text=f"the agreed calls lead no further: {left}"))
