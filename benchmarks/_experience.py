@@ -16,15 +16,17 @@ import random
 import shutil
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from benchmarks._gold_memory import FILES, teach
 
-from plait.bench.methods import METHODS, OFFICE, Means
-from plait.bench.trial import Trial, run_trials
+from plait.bench.benchmarks.workbench import WORKBENCH
+from plait.bench.methods.method import Means
+from plait.bench.methods.tools import METHODS, OFFICE
+from plait.bench.trial import Trial, Work, run_trials
 from plait.bench.workbench import WorkbenchTask, load_tasks
 from plait.events import PipelineEnded, PlanRectified, SubtaskFinished, SubtaskStarted
 from plait.models.paths import models_folder
@@ -106,17 +108,20 @@ class Study:
 
     async def _run(self, rows: Rows, name: str, without: Sequence[str]) -> None:
         def tell(trial: Trial, left: int) -> None:
-            measured = asdict(trial) | measures(log, trial.run_id)
+            measured = trial.as_json() | measures(log, trial.run_id)
             with (self.home / f"{name}.jsonl").open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps(measured) + "\n")
-            how = f"{'right' if trial.right else 'wrong'} {trial.status:16} {trial.model_calls:3} calls"
+            verdict = "right" if trial.measures["right"] else "wrong"
+            how = f"{verdict} {trial.status:16} {trial.model_calls:3} calls"
             print(f"{name:10} {how} {trial.seconds:6.1f} s  {trial.query[:90]}", flush=True)
 
         options = replace(self._options, without=tuple(without))
         log = RunLog.open()
         try:
             means = Means(options=options, log=log, model=self._model)
-            await run_trials(rows, METHODS["plait"], means, self.home / f"{name}.done.jsonl", tell)
+            file = self.home / f"{name}.done.jsonl"
+            work = Work(benchmark=WORKBENCH, method=METHODS["plait"], means=means, file=file)
+            await run_trials(rows, work, tell)
         finally:
             await log.close()
 

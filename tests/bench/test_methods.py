@@ -4,31 +4,20 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
+from tests.bench.office_tasks import DELETE, DONE, OPTIONS, RIGHT
 
-from plait.bench.methods import METHODS, OFFICE, Means
-from plait.bench.workbench import WorkbenchTask, judge
+from plait.bench.methods.method import Means
+from plait.bench.methods.tools import METHODS
+from plait.bench.workbench import judge
 from plait.events import RunFinished, StepRecorded
 from plait.models.paths import runs_folder
 from plait.models.scripted import ScriptedModel
 from plait.runtime.log import RunLog
-from plait.runtime.options import Options
 
-OPTIONS = Options(tools=(OFFICE,), yes=True)
-DELETE = 'calendar.delete_event(event_id="00000256")'
-DONE = 'done(result="It is deleted.")'
-TASK = WorkbenchTask(
-    query="Delete my first meeting on December 13",
-    gold=['calendar.delete_event.func(event_id="00000256")'],
-    phrasing="",
-    template="",
-    domains=["calendar"],
-    file="calendar.csv",
-    index=0,
-)
 SCRIPTS = {
-    "react": [DELETE, DONE],
-    "reflexion": [DELETE, DONE, "no", "Delete nothing more.", DELETE, DONE, "yes"],
-    "plan-and-execute": ["1. Delete the first meeting", DELETE, DONE, "answer: It is deleted."],
+    "react": [RIGHT, DONE],
+    "reflexion": [RIGHT, DONE, "no", "Delete nothing more.", RIGHT, DONE, "yes"],
+    "plan-and-execute": ["1. Delete the first meeting", RIGHT, DONE, "answer: It is deleted."],
 }
 
 
@@ -43,8 +32,8 @@ async def log() -> AsyncIterator[RunLog]:
 async def test_a_baseline_solves_a_task_on_the_tables_of_its_run(method: str, log: RunLog) -> None:
     async with ScriptedModel(SCRIPTS[method]) as model:
         means = Means(options=OPTIONS, log=log, model=model)
-        assert await METHODS[method].solve(TASK, "r1", means) == "succeeded"
-    assert judge(runs_folder() / "r1", TASK.gold, error=False).correct
+        assert await METHODS[method].solve(DELETE, "r1", means) == "succeeded"
+    assert judge(runs_folder() / "r1", DELETE.gold, error=False).correct
     steps = [record.event for record in log.records("r1") if isinstance(record.event, StepRecorded)]
     assert [step.step for step in steps].count("effect") == 1
     assert [step.step for step in steps].count("model") == len(SCRIPTS[method])
@@ -54,10 +43,10 @@ async def test_a_baseline_solves_a_task_on_the_tables_of_its_run(method: str, lo
 @pytest.mark.parametrize("method", SCRIPTS)
 @pytest.mark.parametrize("calls", [1, 3])
 async def test_a_reached_budget_ends_a_baseline_in_good_order(method: str, calls: int, log: RunLog) -> None:
-    script = SCRIPTS[method] if method != "react" else [DELETE] * 2 + ["calendar.search_events()"]
+    script = SCRIPTS[method] if method != "react" else [RIGHT] * 2 + ["calendar.search_events()"]
     async with ScriptedModel(script[:calls]) as model:
         means = Means(options=replace(OPTIONS, max_calls=calls), log=log, model=model)
-        assert await METHODS[method].solve(TASK, "r1", means) == "budget_exhausted"
+        assert await METHODS[method].solve(DELETE, "r1", means) == "budget_exhausted"
     ended = log.records("r1")[-1].event
     assert isinstance(ended, RunFinished)
     assert (ended.status, ended.result) == ("budget_exhausted", {"answer": ""})
@@ -68,4 +57,4 @@ async def test_a_baseline_whose_replies_cannot_be_read_fails(method: str, log: R
     tries = 6 if method == "plan-and-execute" else 3
     async with ScriptedModel(["I do not know."] * tries) as model:
         means = Means(options=OPTIONS, log=log, model=model)
-        assert await METHODS[method].solve(TASK, "r1", means) == "failed"
+        assert await METHODS[method].solve(DELETE, "r1", means) == "failed"

@@ -3,14 +3,16 @@
 import asyncio
 import json
 import os
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.bench.office_tasks import DELETE, DONE, LEAVE, OPTIONS, RIGHT, WRONG
 from tests.support import shelf
 
-from plait.bench.methods import METHODS, OFFICE, Means, Method
-from plait.bench.trial import Trial, read_trials, run_trials
+from plait.bench.benchmarks.workbench import WORKBENCH
+from plait.bench.methods.method import Means, Method
+from plait.bench.trial import Trial, Work, read_trials, run_trials
 from plait.bench.workbench import WorkbenchTask
 from plait.errors import ModelError, UserError
 from plait.models.protocol import LanguageModel, Reply, TokenUsage
@@ -18,21 +20,7 @@ from plait.models.scripted import ScriptedModel
 from plait.runtime.log import RunLog
 from plait.runtime.options import Options
 
-OPTIONS = Options(tools=(OFFICE,), yes=True)
 USAGE = TokenUsage(input_tokens=100, cached_input_tokens=60, output_tokens=10)
-RIGHT = 'calendar.delete_event(event_id="00000256")'
-WRONG = 'calendar.delete_event(event_id="00000257")'
-DONE = 'done(result="It is deleted.")'
-DELETE = WorkbenchTask(
-    query="Delete my first meeting on December 13",
-    gold=['calendar.delete_event.func(event_id="00000256")'],
-    phrasing="",
-    template="",
-    domains=["calendar"],
-    file="calendar.csv",
-    index=0,
-)
-LEAVE = replace(DELETE, query="Delete my meetings on the moon", gold=[], index=1)
 
 
 @pytest.fixture(autouse=True)
@@ -77,12 +65,17 @@ async def trials(
     log = RunLog.open()
     try:
         means = Means(options=options, log=log, model=model)
-        done = await run_trials(
-            tasks, METHODS[method], means, file, lambda trial, left: told.append(trial), again=again
+        work = Work(
+            benchmark=WORKBENCH, method=WORKBENCH.methods[method], means=means, file=file, again=again
         )
+        done = await run_trials(tasks, work, lambda trial, left: told.append(trial))
     finally:
         await log.close()
     return done, told
+
+
+def measures_of(trial: Trial) -> tuple[float, ...]:
+    return tuple(trial.measures[name] for name in ("right", "side_effects", "gold_changes"))
 
 
 async def test_a_solved_task_is_right_counted_and_a_line_of_the_file(file: Path) -> None:
@@ -90,9 +83,13 @@ async def test_a_solved_task_is_right_counted_and_a_line_of_the_file(file: Path)
         done, told = await trials(file, model, (7, DELETE))
     [trial] = done
     assert told == done == read_trials(file)
-    assert [json.loads(line) for line in lines_of(file)] == [asdict(trial)]
+    assert [json.loads(line) for line in lines_of(file)] == [trial.as_json()]
     assert (trial.index, trial.query, trial.status) == (7, DELETE.query, "succeeded")
-    assert (trial.right, trial.side_effects, trial.gold_changes) == (True, False, True)
+    assert measures_of(trial) == (
+        True,
+        False,
+        True,
+    )
     assert (trial.model_calls, trial.tool_calls) == (2, 1)
     assert (trial.input_tokens, trial.cached_input_tokens, trial.output_tokens) == (200, 120, 20)
     log = RunLog.open()
@@ -113,13 +110,18 @@ async def test_a_task_with_a_line_is_not_run_again(file: Path) -> None:
 async def test_who_changes_something_else_has_side_effects(file: Path) -> None:
     async with saying(WRONG, DONE) as model:
         [trial], _ = await trials(file, model, (0, DELETE))
-    assert (trial.status, trial.right, trial.side_effects) == ("succeeded", False, True)
+    assert trial.status == "succeeded"
+    assert (trial.measures["right"], trial.measures["side_effects"]) == (False, True)
 
 
 async def test_where_nothing_is_to_be_done_doing_nothing_is_right(file: Path) -> None:
     async with saying(DONE) as model:
         [trial], _ = await trials(file, model, (0, LEAVE))
-    assert (trial.right, trial.side_effects, trial.gold_changes) == (True, False, False)
+    assert measures_of(trial) == (
+        True,
+        False,
+        False,
+    )
 
 
 @pytest.mark.parametrize("method", ["react", "plait"])
@@ -127,7 +129,7 @@ async def test_an_error_is_never_right_and_ends_its_own_task_only(file: Path, me
     async with ScriptedModel([ModelError("it broke"), ModelError("again")]) as model:
         done, _ = await trials(file, model, (0, LEAVE), (1, LEAVE), method=method)
     assert [trial.status for trial in done] == ["error: it broke", "error: again"]
-    assert [trial.right for trial in done] == [False, False]
+    assert [trial.measures["right"] for trial in done] == [False, False]
 
 
 @pytest.mark.parametrize("method", ["react", "plait"])
@@ -143,7 +145,8 @@ async def test_plait_solves_tasks_as_its_command_does(file: Path) -> None:
     async with saying("1. Delete the first meeting\n# critique: As asked.\n# score: 10") as model:
         options = replace(OPTIONS, tools=(shelf.SOURCE,), max_calls=1)
         [trial], _ = await trials(file, model, (0, DELETE), method="plait", options=options)
-    assert (trial.status, trial.right, trial.side_effects) == ("budget_exhausted", False, False)
+    assert trial.status == "budget_exhausted"
+    assert (trial.measures["right"], trial.measures["side_effects"]) == (False, False)
     assert (trial.model_calls, trial.tool_calls) == (1, 0)
 
 
@@ -166,13 +169,21 @@ def test_a_file_of_something_else_is_refused(file: Path) -> None:
         read_trials(file)
 
 
+async def test_a_file_in_which_something_was_not_measured_is_refused(file: Path) -> None:
+    async with saying(DONE) as model:
+        await trials(file, model, (0, LEAVE))
+    assert read_trials(file, ["right"])[0].measures["right"] is True
+    with pytest.raises(UserError, match="no finished task"):
+        read_trials(file, ["right", "quality"])
+
+
 async def test_what_an_error_ended_is_run_again_where_that_is_asked(file: Path) -> None:
     async with ScriptedModel([ModelError("it broke"), Reply(text=DONE, usage=USAGE)]) as model:
         [broke], _ = await trials(file, model, (0, LEAVE))
         [still], told = await trials(file, model, (0, LEAVE))
         assert (broke.broke, still, told) == (True, broke, [])
         [mended], told = await trials(file, model, (0, LEAVE), again=True)
-    assert (mended.right, mended.broke, told) == (True, False, [mended])
+    assert (mended.measures["right"], mended.broke, told) == (True, False, [mended])
 
 
 async def test_tasks_are_under_way_at_once_and_told_in_their_order(file: Path) -> None:
@@ -190,7 +201,8 @@ async def test_tasks_are_under_way_at_once_and_told_in_their_order(file: Path) -
     method = Method(solve=wait, about="", reads=frozenset())
     means = Means(options=OPTIONS, log=log, model=None)
     tasks = [(0, DELETE), (1, LEAVE), (2, LEAVE), (3, LEAVE)]
-    done = await run_trials(tasks, method, means, file, lambda trial, left: None, at_once=2)
+    work = Work(benchmark=WORKBENCH, method=method, means=means, file=file, at_once=2)
+    done = await run_trials(tasks, work, lambda trial, left: None)
     await log.close()
     assert most == 2
     assert [trial.index for trial in done] == [0, 1, 2, 3]

@@ -11,9 +11,11 @@ import pytest
 from tests.support.child import MAIN
 from tests.support.served import served
 
+from plait.bench.plan import LIVE
 from plait.bench.trial import read_trials
 from plait.bench.workbench import load_tasks
 from plait.cli.app import run
+from plait.runtime.locks import FileLocks
 
 DATA = Path(__file__).parents[1] / "bench" / "data" / "workbench"
 TASKS = load_tasks(DATA)
@@ -38,17 +40,23 @@ def told(capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
+def totals(method: Any) -> list[float]:
+    return [method["measures"][name]["total"] for name in ("right", "acting", "harm")]
+
+
 def test_the_gold_calls_solve_all_and_nothing_what_needs_no_call(
     out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert bench(out, "--method", "gold", "--method", "nothing", "--json") == 0
     found = told(capsys)
     gold, nothing = found["methods"]["gold"], found["methods"]["nothing"]
-    assert (gold["right"], gold["acting_right"]) == (len(TASKS), len(TASKS) - NOTHING_TO_DO)
-    assert (nothing["right"], nothing["acting_right"], nothing["side_effects"]) == (NOTHING_TO_DO, 0, 0)
+    assert totals(gold)[:2] == [len(TASKS), len(TASKS) - NOTHING_TO_DO]
+    assert totals(nothing) == [NOTHING_TO_DO, 0, 0]
     against = found["against_gold"]["nothing"]
     assert (against["better"], against["worse"]) == (0, len(TASKS) - NOTHING_TO_DO)
-    assert [trial.right for trial in read_trials(Path(nothing["file"]))] == [not task.gold for task in TASKS]
+    assert [trial.measures["right"] for trial in read_trials(Path(nothing["file"]))] == [
+        not task.gold for task in TASKS
+    ]
 
 
 def test_other_files_in_the_format_are_solved_by_their_gold_calls_too(
@@ -61,7 +69,7 @@ def test_other_files_in_the_format_are_solved_by_their_gold_calls_too(
     )
     assert bench(out, "--method", "gold", "--method", "nothing", "--json", data=file) == 0
     methods = told(capsys)["methods"]
-    assert (methods["gold"]["right"], methods["nothing"]["right"]) == (2, 1)
+    assert (totals(methods["gold"])[0], totals(methods["nothing"])[0]) == (2, 1)
 
 
 def test_a_table_names_each_method_and_says_that_few_tasks_prove_nothing(
@@ -182,6 +190,31 @@ def test_a_dead_endpoint_breaks_tasks_that_can_be_run_again(
     assert bench(out, *where, "--again") == 0
     assert len(lines(out, "react")) == 2
     assert told(capsys)["methods"]["react"]["tasks"] == 1
+
+
+def test_what_a_method_does_not_go_by_is_said(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with served(respond=lambda body: 'done(result="There is nothing to do.")') as endpoint:
+        where = ["--model", "m", "--base-url", endpoint.base_url, "--limit", "1", "--seed", "3"]
+        bench(out, *where, "--method", "react", "--method", "nothing", "--rounds", "2", "--no-gates")
+    first, second, *rest = capsys.readouterr().err.splitlines()
+    assert first == "react does not go by --rounds, --no-gates"
+    assert second == "nothing does not go by --model, --base-url, --rounds, --no-gates"
+    assert not any("go by" in line for line in rest)
+
+
+def test_two_processes_do_not_add_to_one_file(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bench(out, "--method", "nothing", "--limit", "1")
+    (file,) = out.glob("nothing-*.jsonl")
+    capsys.readouterr()
+    others = FileLocks(out / LIVE)
+    assert others.acquire(file.name)
+    assert bench(out, "--method", "nothing", "--limit", "2") == 2
+    assert (
+        f"another process is running these tasks into {str(file)!r}: wait for it" in capsys.readouterr().err
+    )
+    others.close()
+    assert bench(out, "--method", "nothing", "--limit", "2") == 0
+    assert len(lines(out, "nothing")) == 2
 
 
 @pytest.mark.processes

@@ -3,11 +3,22 @@
 Knows nothing of how they are shown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from plait.bench.benchmark import Measure
 from plait.bench.statistics import FEW, Interval, mcnemar, mean, median, share, sign_flips
 from plait.bench.trial import Trial
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """One measure over all tasks that it is about."""
+
+    tasks: int
+    total: float
+    """Of a yes-or-no measure, in how many tasks it holds."""
+    mean: Interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,14 +26,8 @@ class Figures:
     """What a method did on some tasks."""
 
     tasks: int
-    right: int
-    right_share: Interval
-    acting: int
-    """Tasks whose gold calls change something: doing nothing solves all others."""
-    acting_right: int
-    acting_share: Interval
-    side_effects: int
     errors: int
+    measures: Mapping[str, Measured]
     model_calls: int
     calls: Interval
     """Model calls of a task."""
@@ -34,6 +39,11 @@ class Figures:
     """The median task."""
     usd: float
 
+    @property
+    def tokens_a_task(self) -> float:
+        """Tokens of a task, read and written."""
+        return (self.input_tokens + self.output_tokens) / self.tasks if self.tasks else 0.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
@@ -41,10 +51,11 @@ class Difference:
 
     tasks: int
     better: int
-    """Tasks that only this one solved."""
+    """Tasks on which this one did better: of a yes-or-no measure, that only this one solved."""
     worse: int
-    """Tasks that only the other solved."""
-    p_right: float
+    change: Interval
+    """Of the measure, of a task."""
+    p: float
     calls: Interval
     """Model calls more than the other, of a task."""
     p_calls: float
@@ -55,19 +66,12 @@ class Difference:
         return self.tasks < FEW
 
 
-def figures(trials: Sequence[Trial]) -> Figures:
+def figures(trials: Sequence[Trial], measures: Sequence[Measure]) -> Figures:
     """Return the figures of a method."""
-    acting = [trial for trial in trials if trial.gold_changes]
-    right, acting_right = (sum(trial.right for trial in some) for some in (trials, acting))
     return Figures(
         tasks=len(trials),
-        right=right,
-        right_share=share(right, len(trials)),
-        acting=len(acting),
-        acting_right=acting_right,
-        acting_share=share(acting_right, len(acting)),
-        side_effects=sum(trial.side_effects for trial in trials),
         errors=sum(trial.broke for trial in trials),
+        measures={measure.name: measured(trials, measure) for measure in measures},
         model_calls=sum(trial.model_calls for trial in trials),
         calls=mean([trial.model_calls for trial in trials]),
         tool_calls=sum(trial.tool_calls for trial in trials),
@@ -79,18 +83,29 @@ def figures(trials: Sequence[Trial]) -> Figures:
     )
 
 
-def difference(one: Sequence[Trial], other: Sequence[Trial]) -> Difference:
+def measured(trials: Sequence[Trial], measure: Measure) -> Measured:
+    """Return one measure of a method."""
+    values = [
+        trial.measures[measure.of] for trial in trials if not measure.among or trial.measures[measure.among]
+    ]
+    total = sum(values)
+    interval = share(int(total), len(values)) if measure.yes_no else mean(values)
+    return Measured(tasks=len(values), total=total, mean=interval)
+
+
+def difference(one: Sequence[Trial], other: Sequence[Trial], measure: Measure) -> Difference:
     """Return how a method differs from another on the tasks that both have done, and no error ended."""
     others = {trial.index: trial for trial in other if not trial.broke}
     pairs = [(trial, others[trial.index]) for trial in one if trial.index in others and not trial.broke]
-    better = sum(mine.right and not theirs.right for mine, theirs in pairs)
-    worse = sum(theirs.right and not mine.right for mine, theirs in pairs)
+    changes = [float(mine.measures[measure.of] - theirs.measures[measure.of]) for mine, theirs in pairs]
+    better, worse = sum(change > 0 for change in changes), sum(change < 0 for change in changes)
     calls = [float(mine.model_calls - theirs.model_calls) for mine, theirs in pairs]
     return Difference(
         tasks=len(pairs),
         better=better,
         worse=worse,
-        p_right=mcnemar(better, worse),
+        change=mean(changes),
+        p=mcnemar(better, worse) if measure.yes_no else sign_flips(changes),
         calls=mean(calls),
         p_calls=sign_flips(calls),
     )

@@ -1,22 +1,22 @@
-"""Run tasks with one method, resumably, and judge the tables at the end.
+"""Run tasks with one method, resumably, and measure what came of each.
 
-Knows nothing of how a method works. Each finished task is a line of JSON; tasks that have a line are not
-run again. Runs are recorded in the run log like any other.
+Knows nothing of how a method works or what is measured. Each finished task is a line of JSON; tasks that
+have a line are not run again. Runs are recorded in the run log like any other.
 """
 
 import asyncio
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
-from plait.bench.methods import Means, Method
-from plait.bench.workbench import WorkbenchTask, judge
+from plait.bench.benchmark import Benchmark, Ended, Measures
+from plait.bench.methods.method import Asked, Means, Method
 from plait.errors import PlaitError, UserError
 from plait.models.ledger import usage_of
-from plait.models.paths import runs_folder
 from plait.runner import new_run_id
 from plait.task import Usage
 
@@ -29,10 +29,6 @@ class Trial:
     """Row in the joined task files, from 0."""
     query: str
     run_id: str
-    right: bool
-    side_effects: bool
-    """Something changed and the result is not right."""
-    gold_changes: bool
     status: str
     model_calls: int
     tool_calls: int
@@ -41,46 +37,77 @@ class Trial:
     output_tokens: int
     seconds: float
     usd: float = 0.0
+    measures: Measures = field(default_factory=dict[str, float])
+    """What came of it; beside the others in its line."""
 
     @property
     def broke(self) -> bool:
         """Whether an error ended it, such as a model that could not be reached."""
         return self.status.startswith("error")
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the trial as its line holds it."""
+        value = asdict(self)
+        measures = value.pop("measures")
+        return {**value, **measures}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any], measures: Collection[str] = ()) -> "Trial":
+        """Return the trial of a line.
+
+        Args:
+            value: What the line holds.
+            measures: What must be measured.
+
+        Raises:
+            TypeError, ValueError: it is none.
+        """
+        own = {each.name for each in fields(cls)} - {"measures"}
+        rest = {name: item for name, item in value.items() if name not in own}
+        if not all(isinstance(rest.get(name), int | float) for name in {*measures, *rest}):
+            raise ValueError("something is not measured")
+        return cls(**{name: item for name, item in value.items() if name in own}, measures=rest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What is run, and where it is kept."""
+
+    benchmark: Benchmark[Any]
+    method: Method[Any]
+    """How tasks are solved."""
+    means: Means
+    """What it works with."""
+    file: Path
+    """Takes a line for each task that is done."""
+    at_once: int = 1
+    """Tasks under way at the same time."""
+    again: bool = False
+    """Whether tasks that an error ended are run again."""
+
 
 async def run_trials(
-    tasks: Sequence[tuple[int, WorkbenchTask]],
-    method: Method,
-    means: Means,
-    file: Path,
-    tell: Callable[[Trial, int], None],
-    *,
-    at_once: int = 1,
-    again: bool = False,
+    tasks: Sequence[tuple[int, Asked]], work: Work, tell: Callable[[Trial, int], None]
 ) -> list[Trial]:
-    """Run the tasks that have no line in `file` yet; return how all of them went, in their order.
+    """Run the tasks that have no line in the file yet; return how all of them went, in their order.
 
     Args:
         tasks: With their row.
-        method: How they are solved.
-        means: What it works with.
-        file: Takes a line for each task that is done.
+        work: What is run.
         tell: Is told of each as it is done, and how many are left.
-        at_once: Tasks under way at the same time.
-        again: Whether tasks that an error ended are run again.
 
     Raises:
         UserError: the options or tools cannot be used, or the file holds something else.
     """
-    found = {trial.index: trial for trial in read_trials(file)}
-    done = {index: trial for index, trial in found.items() if not (again and trial.broke)}
-    turn = asyncio.Semaphore(at_once)
+    found = {trial.index: trial for trial in read_trials(work.file, work.benchmark.fields())}
+    done = {index: trial for index, trial in found.items() if not (work.again and trial.broke)}
+    turn = asyncio.Semaphore(work.at_once)
 
-    async def one(index: int, task: WorkbenchTask) -> None:
+    async def one(index: int, task: Asked) -> None:
         async with turn:
-            trial = await _one(index, task, method, means)
-        with file.open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps(asdict(trial)) + "\n")
+            trial = await _one(index, task, work)
+        with work.file.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(trial.as_json()) + "\n")
         done[index] = trial
         tell(trial, sum(index not in done for index, _ in tasks))
 
@@ -95,25 +122,22 @@ async def run_trials(
     return [done[index] for index, _ in tasks]
 
 
-async def _one(index: int, task: WorkbenchTask, method: Method, means: Means) -> Trial:
-    run_id = new_run_id()
+async def _one(index: int, task: Asked, work: Work) -> Trial:
+    run_id, means = new_run_id(), work.means
     begun = time.monotonic()
     try:
-        status = await method.solve(task, run_id, means)
+        status = await work.method.solve(task, run_id, means)
     except UserError:
         raise  # It is in what all tasks share, and a task with a line would never be run again.
     except PlaitError as error:
         status = f"error: {error.message}"
     seconds = time.monotonic() - begun
-    judgement = judge(runs_folder() / run_id, task.gold, error=status.startswith("error"))
-    usage = usage_of(means.log.records(run_id)) if method.asks_model else Usage()
+    status, measures = await _judged(task, run_id, status, work)
+    usage = usage_of(means.log.records(run_id)) if work.method.asks_model else Usage()
     return Trial(
         index=index,
         query=task.query,
         run_id=run_id,
-        right=judgement.correct,
-        side_effects=judgement.side_effects,
-        gold_changes=judgement.gold_changes,
         status=status,
         model_calls=usage.model_calls,
         tool_calls=usage.tool_calls,
@@ -122,13 +146,30 @@ async def _one(index: int, task: WorkbenchTask, method: Method, means: Means) ->
         output_tokens=usage.output_tokens,
         seconds=round(seconds, 1),
         usd=usage.usd,
+        measures=measures,
     )
 
 
-def read_trials(file: Path) -> list[Trial]:
+async def _judged(task: Asked, run_id: str, status: str, work: Work) -> tuple[str, Measures]:
+    """Return what came of a run; where that cannot be told, its status says why."""
+    ended = Ended(run_id=run_id, broke=status.startswith("error"), means=work.means)
+    try:
+        return status, await work.benchmark.judge(task, ended)
+    except UserError:
+        raise
+    except PlaitError as error:
+        nothing = await work.benchmark.judge(task, replace(ended, broke=True))
+        return f"error: it cannot be judged: {error.message}", nothing
+
+
+def read_trials(file: Path, measures: Collection[str] = ()) -> list[Trial]:
     """Return the finished tasks of a file; none where there is no file.
 
     A line that was being written when the process was killed is taken out.
+
+    Args:
+        file: The file.
+        measures: What must be measured of each task.
 
     Raises:
         UserError: it cannot be read, or a line is no trial.
@@ -140,8 +181,8 @@ def read_trials(file: Path) -> list[Trial]:
         whole = text[: text.rfind(b"\n") + 1]
         if whole != text:
             os.truncate(file, len(whole))
-        return [Trial(**json.loads(line)) for line in whole.splitlines()]
+        return [Trial.from_json(json.loads(line), measures) for line in whole.splitlines()]
     except OSError as error:
         raise UserError(f"{str(file)!r} cannot be read: {error.strerror}") from error
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
         raise UserError(f"{str(file)!r} holds a line that is no finished task: move it away") from error

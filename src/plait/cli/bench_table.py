@@ -1,4 +1,4 @@
-"""How the figures of a benchmark are shown: a table of methods, and each against the first."""
+"""How the figures of a benchmark are shown: what came of it, what it took, and each against the first."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,77 +8,125 @@ from typing import Any, cast
 from rich.console import Console
 from rich.table import Table
 
-from plait.bench.comparison import Difference, Figures, difference, figures
-from plait.bench.statistics import FEW
-from plait.bench.trial import Trial
+from plait.bench.benchmark import Benchmark, Measure
+from plait.bench.comparison import Difference, Figures, Measured, difference, figures
+from plait.bench.plan import Found
+from plait.bench.statistics import FEW, Interval
 from plait.cli.words import count_text, money_text, one_line, seconds_text, tokens_text
 
-Found = Mapping[str, Sequence[Trial]]
 
-
-def print_tables(found: Found) -> None:
+def print_tables(benchmark: Benchmark[Any], found: Found) -> None:
     """Print the figures of methods, and how each differs from the first."""
+    told = {label: figures(trials, benchmark.measures) for label, trials in found.items()}
     console = Console(highlight=False)
-    console.print(_table({method: figures(trials) for method, trials in found.items()}))
-    console.print(EXPLAINED, style="dim", soft_wrap=True)
-    for method, trials in found.items():
+    console.print(_results(benchmark, told))
+    console.print(benchmark.explained, style="dim", soft_wrap=True)
+    console.print()
+    console.print(_costs(told))
+    print_broken(found)
+    first, *others = found
+    for label in others:
+        apart = difference(found[label], found[first], benchmark.main)
+        console.print(_line(benchmark.main, label, first, apart), soft_wrap=True)
+
+
+def print_broken(found: Found) -> None:
+    """Say which tasks an error ended."""
+    for label, trials in found.items():
         if broke := [trial for trial in trials if trial.broke]:
             why = one_line(broke[0].status, 160)
             many = count_text(len(broke), "task")
-            print(f"{method}: {many} broke and count as wrong ({why}); mend it and add --again")
-    first, *others = found
-    for method in others:
-        console.print(_line(method, first, difference(found[method], found[first])), soft_wrap=True)
+            print(f"{label}: {many} broke and count as wrong ({why}); mend it and add --again")
 
 
-def as_object(found: Found, files: Mapping[str, str]) -> dict[str, Any]:
+def as_object(benchmark: Benchmark[Any], found: Found, files: Mapping[str, str]) -> dict[str, Any]:
     """Return the same for programs: figures, differences from the first, and the files of single tasks."""
     first, *others = found
-    methods = {method: {**asdict(figures(found[method])), "file": files[method]} for method in found}
-    against = {method: asdict(difference(found[method], found[first])) for method in others}
-    return {"methods": _finite(methods), f"against_{first}": _finite(against)}
+    methods = {
+        label: {**asdict(figures(found[label], benchmark.measures)), "file": files[label]} for label in found
+    }
+    against = {label: asdict(difference(found[label], found[first], benchmark.main)) for label in others}
+    return {"methods": finite(methods), f"against_{first}": finite(against)}
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Return a value as JSON can hold it: what has no bound is null."""
     if isinstance(value, dict):
-        return {name: _finite(item) for name, item in cast("dict[str, Any]", value).items()}
+        return {name: finite(item) for name, item in cast("dict[str, Any]", value).items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-EXPLAINED = "acting: right of those that change something; harm: tasks that changed what they should not"
-
-
-def _table(found: Mapping[str, Figures]) -> Table:
+def table_of(first: str, heads: Sequence[str]) -> Table:
+    """Return an empty table: names on the left, figures on the right of their columns."""
     table = Table(box=None, pad_edge=False)
-    table.add_column("method", no_wrap=True)
-    for name in ("right", "95%", "acting", "harm", "calls", "in", "cached", "out", "median", "money"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for method, told in found.items():
+    table.add_column(first, no_wrap=True)
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    return table
+
+
+def value_text(measure: Measure, told: Measured) -> str:
+    """Return a figure: in how many of how many tasks, or a mean."""
+    if measure.yes_no:
+        return f"{told.total:.0f}/{told.tasks}"
+    return f"{told.mean.value:.2f}" if measure.best is not None else f"{told.mean.value:.1f}"
+
+
+def range_text(measure: Measure, interval: Interval) -> str:
+    """Return where a figure lies; empty where that is not known."""
+    if not math.isfinite(interval.low):
+        return ""
+    form = ".0%" if measure.yes_no else ".2f"
+    return f"{interval.low:{form}}-{interval.high:{form}}"
+
+
+def _results(benchmark: Benchmark[Any], found: Mapping[str, Figures]) -> Table:
+    main, *others = (measure for measure in benchmark.measures if measure.column)
+    table = table_of("method", [main.head or main.name, "95%", *(each.head or each.name for each in others)])
+    for label, told in found.items():
+        measured = told.measures
+        table.add_row(
+            label,
+            value_text(main, measured[main.name]),
+            range_text(main, measured[main.name].mean),
+            *(value_text(each, measured[each.name]) for each in others),
+        )
+    return table
+
+
+def _costs(found: Mapping[str, Figures]) -> Table:
+    table = table_of("method", ["tasks", "calls", "in", "cached", "out", "a task", "median", "money"])
+    for label, told in found.items():
         cached = told.cached_input_tokens / told.input_tokens if told.input_tokens else 0.0
         table.add_row(
-            method,
-            f"{told.right}/{told.tasks}",
-            f"{told.right_share.low:.0%}-{told.right_share.high:.0%}",
-            f"{told.acting_right}/{told.acting}",
-            str(told.side_effects),
+            label,
+            str(told.tasks),
             f"{told.calls.value:.1f}",
             tokens_text(told.input_tokens),
             f"{cached:.0%}",
             tokens_text(told.output_tokens),
+            tokens_text(round(told.tokens_a_task)),
             seconds_text(told.seconds.value),
             money_text(told.usd),
         )
     return table
 
 
-def _line(method: str, first: str, told: Difference) -> str:
+def _line(main: Measure, label: str, first: str, told: Difference) -> str:
     """Return in a sentence how a method differs from the first."""
-    sure_of = f" ({told.calls.low:+.1f} to {told.calls.high:+.1f})" if math.isfinite(told.calls.low) else ""
-    calls = f"{told.calls.value:+.1f} calls a task{sure_of}"
-    solved = f"solves {told.better} that it does not, and not {told.worse} that it does"
+    if main.yes_no:
+        solved = f"solves {told.better} that it does not, and not {told.worse} that it does"
+    else:
+        change = f"{told.change.value:+.2f} {main.name}{_between(told.change, '+.2f')}"
+        solved = f"better on {told.better}, worse on {told.worse}, {change}"
+    calls = f"{told.calls.value:+.1f} calls a task{_between(told.calls, '+.1f')}"
     if told.too_few:
         sure = f"below {FEW} tasks no difference is called significant"
     else:
-        sure = f"p = {told.p_right:.3f} (McNemar), {told.p_calls:.3f} (calls, sign flips)"
-    return f"{method} against {first}, {told.tasks} tasks: {solved}; {calls}; {sure}"
+        test = "McNemar" if main.yes_no else "sign flips"
+        sure = f"p = {told.p:.3f} ({test}), {told.p_calls:.3f} (calls, sign flips)"
+    return f"{label} against {first}, {told.tasks} tasks: {solved}; {calls}; {sure}"
+
+
+def _between(interval: Interval, form: str) -> str:
+    return f" ({interval.low:{form}} to {interval.high:{form}})" if math.isfinite(interval.low) else ""

@@ -1,10 +1,9 @@
-"""The methods that a benchmark of tool tasks compares: Plait, its baselines, and two that need no model.
+"""The methods that benchmarks of tool tasks compare: Plait, its baselines, and two that need no model.
 
 Knows nothing of how a method's result is judged.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
@@ -12,15 +11,13 @@ from plait.agents.agent import Agent
 from plait.bench.baselines.plan_execute import plan_execute
 from plait.bench.baselines.react import ReactTask, react
 from plait.bench.baselines.reflexion import reflexion
+from plait.bench.methods.method import OF_MODEL, PLAIT, Asked, Means, Method
 from plait.bench.workbench import WorkbenchTask, replay
 from plait.errors import BudgetExhausted, ReplyError
 from plait.journal import Journal
 from plait.models.budget import Budget
 from plait.models.paths import runs_folder
-from plait.models.protocol import LanguageModel, Settings
-from plait.runner import Hands, start
-from plait.runtime.log import RunLog
-from plait.runtime.options import Options
+from plait.models.protocol import Settings
 from plait.tools.approval import ApprovalPolicy
 from plait.tools.executor import Executor
 from plait.tools.sources import open_tools
@@ -28,45 +25,11 @@ from plait.tools.sources import open_tools
 OFFICE = "plait.tools.office"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Means:
-    """What a method works with."""
-
-    options: Options
-    log: RunLog
-    model: LanguageModel | None
-    """None where the method asks none."""
-
-
-Solve: TypeAlias = Callable[[WorkbenchTask, str, Means], Awaitable[str]]
-"""Solves a task as run `run_id`, and returns how it ended."""
 Loop: TypeAlias = Callable[[Journal, ReactTask], Awaitable[str]]
 """A baseline: solves a task and returns the answer; empty where it has none."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Method:
-    """One way to solve tasks."""
-
-    solve: Solve
-    about: str
-    """In a line."""
-    reads: frozenset[str] | None = None
-    """Options that it goes by; None: all."""
-
-    @property
-    def asks_model(self) -> bool:
-        """Whether it needs one."""
-        return self.reads is None or bool(self.reads)
-
-
-async def _plait(task: WorkbenchTask, run_id: str, means: Means) -> str:
-    hands = Hands(model=means.model, log=means.log)
-    result = await start(task.query, means.options, hands, run_id=run_id)
-    return result.status
-
-
-async def _baseline(name: str, loop: Loop, task: WorkbenchTask, run_id: str, means: Means) -> str:
+async def _baseline(name: str, loop: Loop, task: Asked, run_id: str, means: Means) -> str:
     options, model = means.options, means.model
     assert model is not None
     folder = runs_folder() / run_id
@@ -110,30 +73,26 @@ async def _gold(task: WorkbenchTask, run_id: str, means: Means) -> str:
     return "succeeded"
 
 
-async def _nothing(task: WorkbenchTask, run_id: str, means: Means) -> str:
+async def _nothing(task: Asked, run_id: str, means: Means) -> str:
     return "succeeded"
 
 
-_OF_BASELINES = frozenset(
-    {"model", "base_url", "temperature", "seed", "max_calls", "max_tokens", "max_usd", "max_seconds"}
-)
-
-METHODS: Mapping[str, Method] = {
-    "plait": Method(solve=_plait, about="as `plait run` does"),
+METHODS: Mapping[str, Method[WorkbenchTask]] = {
+    "plait": PLAIT,
     "react": Method(
         solve=partial(_baseline, "react", react),
         about="a plain ReAct loop (Yao et al., 2023)",
-        reads=_OF_BASELINES,
+        reads=OF_MODEL,
     ),
     "reflexion": Method(
         solve=partial(_baseline, "reflexion", reflexion),
         about="ReAct in three trials, with reflections in between (Shinn et al., 2023)",
-        reads=_OF_BASELINES,
+        reads=OF_MODEL,
     ),
     "plan-and-execute": Method(
         solve=partial(_baseline, "plan-and-execute", plan_execute),
         about="a plan, ReAct for each step, and replanning (Wang et al., 2023)",
-        reads=_OF_BASELINES,
+        reads=OF_MODEL,
     ),
     "gold": Method(solve=_gold, about="the calls that the benchmark holds for right", reads=frozenset()),
     "nothing": Method(solve=_nothing, about="no call at all", reads=frozenset()),

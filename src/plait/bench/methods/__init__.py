@@ -1,0 +1,1 @@
+"""Ways to solve the tasks of a benchmark: Plait, and what it is compared with."""
