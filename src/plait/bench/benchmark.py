@@ -46,6 +46,8 @@ class Measure:
     """Whether it holds for a task or not."""
     head: str = ""
     """Of its column in a table; empty: the name. None but those with `column` have one."""
+    optional: bool = False
+    """It may not be known of a task, which then does not count."""
     column: bool = True
     best: float | None = 1.0
     """The highest value there can be; None: there is none."""
@@ -109,4 +111,5 @@ class Benchmark(Generic[Exercise]):
 
     def fields(self) -> frozenset[str]:
         """Return the names of all that must be measured of a task."""
-        return frozenset(name for each in self.measures for name in (each.of, each.among) if name)
+        needed = [each for each in self.measures if not each.optional]
+        return frozenset(name for each in needed for name in (each.of, each.among) if name)

@@ -85,9 +85,8 @@ def figures(trials: Sequence[Trial], measures: Sequence[Measure]) -> Figures:
 
 def measured(trials: Sequence[Trial], measure: Measure) -> Measured:
     """Return one measure of a method."""
-    values = [
-        trial.measures[measure.of] for trial in trials if not measure.among or trial.measures[measure.among]
-    ]
+    about = [trial.measures for trial in trials if not measure.among or trial.measures[measure.among]]
+    values = [each[measure.of] for each in about if measure.of in each]
     total = sum(values)
     interval = share(int(total), len(values)) if measure.yes_no else mean(values)
     return Measured(tasks=len(values), total=total, mean=interval)

@@ -67,6 +67,8 @@ def table_of(first: str, heads: Sequence[str]) -> Table:
 
 def value_text(measure: Measure, told: Measured) -> str:
     """Return a figure: in how many of how many tasks, or a mean."""
+    if not told.tasks:
+        return "-"
     if measure.yes_no:
         return f"{told.total:.0f}/{told.tasks}"
     return f"{told.mean.value:.2f}" if measure.best is not None else f"{told.mean.value:.1f}"

@@ -1,9 +1,14 @@
-"""The benchmarks there are, by their names."""
+"""The benchmarks there are, by their names.
+
+One more is one more module here with a `Benchmark`, and its name in this table.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
 from plait.bench.benchmark import Benchmark
+from plait.bench.benchmarks.srdd import SRDD
+from plait.bench.benchmarks.stories import STORIES
 from plait.bench.benchmarks.workbench import WORKBENCH
 
-BENCHMARKS: Mapping[str, Benchmark[Any]] = {each.name: each for each in (WORKBENCH,)}
+BENCHMARKS: Mapping[str, Benchmark[Any]] = {each.name: each for each in (WORKBENCH, SRDD, STORIES)}
