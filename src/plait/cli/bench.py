@@ -13,6 +13,7 @@ import typer
 from plait.bench.benchmark import Benchmark
 from plait.bench.benchmarks import BENCHMARKS
 from plait.bench.plan import Entry, plan
+from plait.cli.bench_ablate import ablating
 from plait.cli.bench_flags import MAKING_OPTIONS, TOOL_OPTIONS, BenchFlags, spread
 from plait.cli.bench_progress import run_plan
 from plait.cli.bench_table import as_object, print_tables
@@ -49,3 +50,5 @@ def _command_of(benchmark: Benchmark[Any]) -> Callable[..., Any]:
 
 for _benchmark in BENCHMARKS.values():
     app.command(_benchmark.name)(_command_of(_benchmark))
+
+app.command("ablate")(ablating)

@@ -14,11 +14,13 @@ from plait.bench.plan import Found
 from plait.bench.statistics import FEW, Interval
 from plait.cli.words import count_text, money_text, one_line, seconds_text, tokens_text
 
+TABLE_WIDTH = 120
+
 
 def print_tables(benchmark: Benchmark[Any], found: Found) -> None:
     """Print the figures of methods, and how each differs from the first."""
     told = {label: figures(trials, benchmark.measures) for label, trials in found.items()}
-    console = Console(highlight=False)
+    console = wide_console()
     console.print(_results(benchmark, told))
     console.print(benchmark.explained, style="dim", soft_wrap=True)
     console.print()
@@ -56,6 +58,11 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def wide_console() -> Console:
+    """Return a console in which no figure of a table is cut off; a narrow terminal wraps lines instead."""
+    return Console(highlight=False, width=max(Console().width, TABLE_WIDTH))
+
+
 def table_of(first: str, heads: Sequence[str]) -> Table:
     """Return an empty table: names on the left, figures on the right of their columns."""
     table = Table(box=None, pad_edge=False)
@@ -76,10 +83,8 @@ def value_text(measure: Measure, told: Measured) -> str:
 
 def range_text(measure: Measure, interval: Interval) -> str:
     """Return where a figure lies; empty where that is not known."""
-    if not math.isfinite(interval.low):
-        return ""
     form = ".0%" if measure.yes_no else ".2f"
-    return f"{interval.low:{form}}-{interval.high:{form}}"
+    return f"{interval.low:{form}}-{interval.high:{form}}" if math.isfinite(interval.low) else ""
 
 
 def _results(benchmark: Benchmark[Any], found: Mapping[str, Figures]) -> Table:
@@ -119,9 +124,9 @@ def _line(main: Measure, label: str, first: str, told: Difference) -> str:
     if main.yes_no:
         solved = f"solves {told.better} that it does not, and not {told.worse} that it does"
     else:
-        change = f"{told.change.value:+.2f} {main.name}{_between(told.change, '+.2f')}"
+        change = f"{told.change.value:+.2f} {main.name}{between(told.change, '+.2f')}"
         solved = f"better on {told.better}, worse on {told.worse}, {change}"
-    calls = f"{told.calls.value:+.1f} calls a task{_between(told.calls, '+.1f')}"
+    calls = f"{told.calls.value:+.1f} calls a task{between(told.calls, '+.1f')}"
     if told.too_few:
         sure = f"below {FEW} tasks no difference is called significant"
     else:
@@ -130,5 +135,6 @@ def _line(main: Measure, label: str, first: str, told: Difference) -> str:
     return f"{label} against {first}, {told.tasks} tasks: {solved}; {calls}; {sure}"
 
 
-def _between(interval: Interval, form: str) -> str:
+def between(interval: Interval, form: str) -> str:
+    """Return where a difference lies, in brackets; empty where that is not known."""
     return f" ({interval.low:{form}} to {interval.high:{form}})" if math.isfinite(interval.low) else ""
