@@ -10,6 +10,7 @@ from tests.support.commands import Commands
 from tests.support.endpoint import Endpoint
 from tests.support.served import served
 
+OFFICE = Path(__file__).parents[1] / "bench" / "data" / "workbench"
 STRANDS = ["all", "teams+reflection", "teams+experience", "teams", "reflection+experience"]
 STRANDS += ["reflection", "experience", "none"]
 
@@ -71,6 +72,20 @@ def test_the_strands_are_on_and_off_in_eight_lines(
     assert [*said.json["variants"]] == STRANDS
     calls = {label: found["model_calls"] for label, found in said.json["variants"].items()}
     assert calls["teams"] > calls["none"]
+
+
+def test_the_parts_of_reflection_are_lines_of_one_table(plait: Commands, tmp_path: Path) -> None:
+    with served(respond=lambda body: "1. Look\n# critique: fine\n# score: 9") as endpoint:
+        said = plait(
+            *("bench", "ablate", "workbench", "--table", "reflection", "--data", str(OFFICE), "--limit", "1"),
+            *("--model", "m", "--base-url", endpoint.base_url, "--max-calls", "2", "--no-experience"),
+            *("--out", str(tmp_path / "kept"), "--json"),
+        )
+    assert said.status == 0
+    found = said.json["variants"]
+    assert [*found][1:3] == ["no planner gate", "no tool gate"]
+    assert (len(found), len({each["file"] for each in found.values()})) == (10, 10)
+    assert all(each["tasks"] == 1 and not each["errors"] for each in found.values())
 
 
 @pytest.mark.parametrize(

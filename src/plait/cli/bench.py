@@ -16,6 +16,7 @@ from plait.bench.plan import Entry, plan
 from plait.cli.bench_ablate import ablating
 from plait.cli.bench_flags import MAKING_OPTIONS, TOOL_OPTIONS, BenchFlags, spread
 from plait.cli.bench_progress import run_plan
+from plait.cli.bench_report import reporting
 from plait.cli.bench_table import as_object, print_tables
 from plait.cli.flags import changes_of, with_flags
 
@@ -52,3 +53,4 @@ for _benchmark in BENCHMARKS.values():
     app.command(_benchmark.name)(_command_of(_benchmark))
 
 app.command("ablate")(ablating)
+app.command("report")(reporting)

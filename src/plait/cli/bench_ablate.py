@@ -8,7 +8,7 @@ import typer
 
 from plait.bench.ablation import Table, entries_of
 from plait.bench.benchmark import Benchmark, Measure
-from plait.bench.benchmarks import BENCHMARKS
+from plait.bench.benchmarks import BENCHMARKS, named
 from plait.bench.comparison import Difference, Figures, difference, figures
 from plait.bench.plan import Found, plan
 from plait.bench.statistics import FEW
@@ -25,7 +25,6 @@ from plait.cli.bench_table import (
 )
 from plait.cli.flags import changes_of, with_flags
 from plait.cli.words import seconds_text, tokens_text
-from plait.errors import UserError
 
 
 def _command(
@@ -49,17 +48,6 @@ def _command(
 
 
 ablating = with_flags(spread(_command), tuple(dict.fromkeys([*TOOL_OPTIONS, *MAKING_OPTIONS])), switches=True)
-
-
-def named(name: str) -> Benchmark[Any]:
-    """Return the benchmark of that name.
-
-    Raises:
-        UserError: there is none.
-    """
-    if name not in BENCHMARKS:
-        raise UserError(f"there is no benchmark {name!r}; there is: {', '.join(BENCHMARKS)}")
-    return BENCHMARKS[name]
 
 
 def as_object(benchmark: Benchmark[Any], found: Found, files: dict[str, str]) -> dict[str, Any]:
