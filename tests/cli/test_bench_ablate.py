@@ -74,17 +74,20 @@ def test_the_strands_are_on_and_off_in_eight_lines(
     assert calls["teams"] > calls["none"]
 
 
-def test_the_parts_of_reflection_are_lines_of_one_table(plait: Commands, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("table", "second", "lines"), [("reflection", "no planner gate", 10), ("strands", "teams+reflection", 8)]
+)
+def test_tables_of_tool_tasks(plait: Commands, tmp_path: Path, table: str, second: str, lines: int) -> None:
     with served(respond=lambda body: "1. Look\n# critique: fine\n# score: 9") as endpoint:
         said = plait(
-            *("bench", "ablate", "workbench", "--table", "reflection", "--data", str(OFFICE), "--limit", "1"),
-            *("--model", "m", "--base-url", endpoint.base_url, "--max-calls", "2", "--no-experience"),
+            *("bench", "ablate", "workbench", "--table", table, "--data", str(OFFICE), "--limit", "1"),
+            *("--model", "m", "--base-url", endpoint.base_url, "--max-calls", "2"),
             *("--out", str(tmp_path / "kept"), "--json"),
         )
     assert said.status == 0
     found = said.json["variants"]
-    assert [*found][1:3] == ["no planner gate", "no tool gate"]
-    assert (len(found), len({each["file"] for each in found.values()})) == (10, 10)
+    assert [*found][:2] == ["all", second]
+    assert (len(found), len({each["file"] for each in found.values()})) == (lines, lines)
     assert all(each["tasks"] == 1 and not each["errors"] for each in found.values())
 
 

@@ -18,15 +18,15 @@ MODEL_OPTIONS = (
     *("model", "base_url", "temperature", "seed", "prompts", "preset", "rounds"),
     *("max_calls", "max_tokens", "max_usd", "max_seconds"),
 )
+TEAM_OPTIONS = (
+    *("teams", "temperatures", "group_size", "prune_share", "analyse_merged", "stall_seconds"),
+    "phase_threshold",
+)
 TOOL_OPTIONS = (
-    *(*MODEL_OPTIONS, "function_calling", "steps"),
+    *(*MODEL_OPTIONS, *TEAM_OPTIONS, "function_calling", "steps"),
     *("planner_threshold", "tool_threshold", "answer_threshold"),
 )
-TEAM_OPTIONS = (
-    *("teams", "temperatures", "phases", "leave_out", "group_size", "prune_share", "analyse_merged"),
-    *("stall_seconds", "phase_threshold", "reading"),
-)
-MAKING_OPTIONS = (*MODEL_OPTIONS, *TEAM_OPTIONS, "sandbox")
+MAKING_OPTIONS = (*MODEL_OPTIONS, *TEAM_OPTIONS, "phases", "leave_out", "reading", "sandbox")
 """What may be said of each run."""
 
 
