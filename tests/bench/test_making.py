@@ -12,6 +12,7 @@ from plait.bench.benchmark import Benchmark, Ended
 from plait.bench.benchmarks import BENCHMARKS
 from plait.bench.benchmarks.srdd import SRDD, load_software
 from plait.bench.benchmarks.stories import DIMENSIONS, STORIES, load_stories
+from plait.bench.made import program_in
 from plait.bench.methods.method import Means
 from plait.domains.declaration import read_declaration
 from plait.domains.loading import read_domain
@@ -114,6 +115,18 @@ async def test_judging_counts_for_no_method_and_can_be_looked_at(log: RunLog, st
     assert len(again) == len(steps)
     [rating] = [r.event for r in log.records("r1-judged") if isinstance(r.event, SolutionRated)]
     assert rating.quality == 2.0
+
+
+def test_a_program_is_all_files_but_those_that_are_handed_over_beside_it(tmp_path: Path) -> None:
+    assert program_in(tmp_path) is None
+    beside = ("RECORD.md", "MANUAL.md", "MANUAL-2.md", "requirements.txt", ".plait-files.json")
+    for name in (*beside, "main.py", "NOTES.md"):
+        (tmp_path / name).write_text("x\n", encoding="utf-8")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "rows.csv").write_bytes(b"\xff\n")
+    program = program_in(tmp_path)
+    assert program is not None
+    assert [*program.files] == ["NOTES.md", "data/rows.csv", "main.py"]
 
 
 @pytest.mark.parametrize("name", ["srdd", "stories"])

@@ -41,7 +41,9 @@ def test_a_table_tells_what_each_part_of_teams_is_worth(
     assert head.split() == ["variant", "quality", "95%", "change", "calls", "change", "tokens", "median"]
     assert [re.split(r"\s{2,}", row)[0] for row in rows] == ["all", "no role", "no elitism", "one team"]
     assert "below 100 tasks no difference is called significant" in said.out
-    assert "one team 2/2" in said.err
+    assert re.search(r"all 1/2, about .* left: quality", said.err)
+    assert re.search(r"no elitism 2/2, about .* left: quality", said.err)
+    assert "one team 2/2: quality" in said.err
     before = endpoint.requests
     again = plait(*command, "--json")
     assert (endpoint.requests, again.err) == (before, "")

@@ -4,6 +4,7 @@ Every method is judged alike: what it handed over is rated once more, in a run o
 that judging counts for no method and can be looked at. Knows nothing of methods.
 """
 
+import re
 from pathlib import Path
 
 from plait.bench.benchmark import Ended
@@ -20,8 +21,11 @@ from plait.outfit.embedding import CountedEmbedder
 from plait.teams.ratings import rating_event
 from plait.teams.solution import Quality, Rating, Solution
 
-BESIDE = (RECORD, MANUAL, REQUIREMENTS)
-"""What is handed over beside a program."""
+_BESIDE = re.compile(
+    "|".join(re.escape(name).replace(r"\.md", r"(-\d+)?\.md") for name in (RECORD, MANUAL, REQUIREMENTS))
+    + f"|{re.escape(OWN_PREFIX)}.*"
+)
+"""What is handed over beside a program, also where its name was taken."""
 MOST_FILES = 200
 MOST_CHARACTERS = 1_000_000
 """Of one file; what no method makes need not be read whole."""
@@ -32,7 +36,7 @@ JUDGED = "-judged"
 def program_in(folder: Path) -> Solution | None:
     """Return the program that was handed over in a folder; None where there is none."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    own = [path for path in paths if not str(path.relative_to(folder)).startswith((*BESIDE, OWN_PREFIX))]
+    own = [path for path in paths if not _BESIDE.fullmatch(str(path.relative_to(folder)))]
     files = {str(path.relative_to(folder)): _text(path) for path in own[:MOST_FILES]}
     return Solution(product="code", files=files) if files else None
 
@@ -63,7 +67,7 @@ async def rated(task: Asked, ended: Ended, solution: Solution) -> Rating:
         )
         assert making is not None
         rating = await journal.branch("judged", _rate, (making.domain.quality, task.query, solution))
-        await journal.finish("succeeded", {"answer": "", "score": rating.quality})
+        await journal.finish("succeeded", {"answer": _told(rating)})
     finally:
         await journal.close()
     return rating
@@ -74,6 +78,10 @@ async def _rate(journal: Journal, given: tuple[Quality, str, Solution]) -> Ratin
     rating = await quality.rate(journal, task, solution)
     journal.emit(rating_event(solution, rating, solution.product))
     return rating
+
+
+def _told(rating: Rating) -> str:
+    return ", ".join(f"{name} {value:.2f}" for name, value in rating.dimensions.items())
 
 
 def _text(path: Path) -> str:

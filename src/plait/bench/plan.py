@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from plait.bench.benchmark import Benchmark
 from plait.bench.methods.method import Asked, Means, Method
 from plait.bench.sample import sample
-from plait.bench.trial import Trial, Work, run_trials
+from plait.bench.trial import Trial, Work, read_trials, run_trials
 from plait.errors import UserError
 from plait.models.embeddings import Embedder
 from plait.models.protocol import LanguageModel
@@ -130,6 +130,21 @@ def ignored(plan: Plan, said: Mapping[str, Any]) -> dict[str, Sequence[str]]:
         for entry in plan.entries
     }
     return {label: names for label, names in found.items() if names}
+
+
+def still_open(plan: Plan) -> dict[str, int]:
+    """Return how many tasks each entry has still to run, by its label.
+
+    Raises:
+        UserError: a file of finished tasks cannot be read.
+    """
+    wanted = {index for index, _ in plan.tasks}
+    found: dict[str, int] = {}
+    for entry in plan.entries:
+        trials = read_trials(plan.file(entry), plan.benchmark.fields())
+        done = {trial.index for trial in trials if not (plan.again and trial.broke)}
+        found[entry.label] = len(wanted - done)
+    return found
 
 
 async def carry_out(

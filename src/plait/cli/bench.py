@@ -45,7 +45,8 @@ def _command_of(benchmark: Benchmark[Any]) -> Callable[..., Any]:
             print_tables(benchmark, found)
             print(f"\nEvery task is a line in {planned.folder}; plait show RUN tells how it went.")
 
-    command.__doc__ = f"{benchmark.about}\n\nSeveral methods run the same tasks and are compared."
+    ways = "\n\n".join(f"{name}: {each.about}." for name, each in benchmark.methods.items())
+    command.__doc__ = f"{benchmark.about}\n\nSeveral methods run the same tasks and are compared:\n\n{ways}"
     return with_flags(spread(command), MAKING_OPTIONS if benchmark.makes else TOOL_OPTIONS, switches=True)
 
 

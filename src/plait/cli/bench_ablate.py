@@ -17,6 +17,7 @@ from plait.cli.bench_progress import run_plan
 from plait.cli.bench_table import (
     between,
     finite,
+    p_text,
     print_broken,
     range_text,
     table_of,
@@ -79,7 +80,7 @@ def print_table(benchmark: Benchmark[Any], found: Found) -> None:
         return
     for label in others:
         apart = difference(found[label], found[first], main)
-        print(f"{label} against {first}: p = {apart.p:.3f}, calls p = {apart.p_calls:.3f}")
+        print(f"{label} against {first}: {p_text(apart.p)}, calls {p_text(apart.p_calls)}")
 
 
 def _cells(main: Measure, told: Figures, apart: Difference | None) -> list[str]:

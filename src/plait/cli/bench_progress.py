@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from plait.bench.plan import Entry, Found, Plan, carry_out, ignored
+from plait.bench.plan import Entry, Found, Plan, carry_out, ignored, still_open
 from plait.bench.trial import Trial
 from plait.cli.running import cancel_on_term
 from plait.cli.words import one_line, seconds_text
@@ -44,25 +44,19 @@ def _flags(names: Sequence[str], said: Mapping[str, Any]) -> list[str]:
 
 
 def _progress(plan: Plan) -> Callable[[Entry, Trial, int], None]:
-    """Return what tells of each finished task, and how long the others of its entry will take."""
-    begun: dict[str, float] = {}
-    done: dict[str, int] = {}
-    last = time.monotonic()
+    """Return what tells of each finished task, and how long all others will take."""
+    left_of, begun, done = still_open(plan), time.monotonic(), 0
 
     def tell(entry: Entry, trial: Trial, left: int) -> None:
-        nonlocal last
-        now = time.monotonic()
-        # An entry begins when the one before it is done.
-        since = begun.setdefault(entry.label, last)
-        done[entry.label] = done.get(entry.label, 0) + 1
-        last = now
-        rest = f", about {seconds_text((now - since) / done[entry.label] * left)} left" if left else ""
+        nonlocal done
+        done += 1
+        left_of[entry.label] = left
+        seconds = (time.monotonic() - begun) / done * sum(left_of.values())
+        rest = f", about {seconds_text(seconds)} left" if sum(left_of.values()) else ""
         how = f"{trial.model_calls} calls, {seconds_text(trial.seconds)}"
         count = f"{len(plan.tasks) - left}/{len(plan.tasks)}"
-        _tell(
-            f"{entry.label} {count}{rest}: {one_line(_verdict(plan, trial), 160)}, {how}:"
-            f" {one_line(trial.query, 80)}"
-        )
+        verdict = one_line(_verdict(plan, trial), 160)
+        _tell(f"{entry.label} {count}{rest}: {verdict}, {how}: {one_line(trial.query, 80)}")
 
     return tell
 

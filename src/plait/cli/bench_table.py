@@ -15,6 +15,7 @@ from plait.bench.statistics import FEW, Interval
 from plait.cli.words import count_text, money_text, one_line, seconds_text, tokens_text
 
 TABLE_WIDTH = 120
+LEAST_P = 0.001
 
 
 def print_tables(benchmark: Benchmark[Any], found: Found) -> None:
@@ -131,8 +132,13 @@ def _line(main: Measure, label: str, first: str, told: Difference) -> str:
         sure = f"below {FEW} tasks no difference is called significant"
     else:
         test = "McNemar" if main.yes_no else "sign flips"
-        sure = f"p = {told.p:.3f} ({test}), {told.p_calls:.3f} (calls, sign flips)"
+        sure = f"{p_text(told.p)} ({test}), {p_text(told.p_calls)} (calls, sign flips)"
     return f"{label} against {first}, {told.tasks} tasks: {solved}; {calls}; {sure}"
+
+
+def p_text(p: float) -> str:
+    """Return a p-value; the tests draw too rarely to tell small ones apart."""
+    return f"p = {p:.3f}" if p >= LEAST_P else f"p < {LEAST_P}"
 
 
 def between(interval: Interval, form: str) -> str:
