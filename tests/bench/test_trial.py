@@ -158,6 +158,9 @@ async def test_a_line_that_was_being_written_is_taken_out_and_its_task_run_again
     async with saying(RIGHT, DONE, DONE) as model:
         await trials(file, model, (7, DELETE))
         cut_short(file)
+        before = lines_of(file)
+        assert [trial.index for trial in read_trials(file)] == [7]
+        assert lines_of(file) == before  # Who only reads it may be reading what is being written.
         done, told = await trials(file, model, (7, DELETE), (21, LEAVE))
     assert [trial.index for trial in told] == [21]
     assert read_trials(file) == done

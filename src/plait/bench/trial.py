@@ -99,6 +99,7 @@ async def run_trials(
     Raises:
         UserError: the options or tools cannot be used, or the file holds something else.
     """
+    _end_with_whole_line(work.file)
     found = {trial.index: trial for trial in read_trials(work.file, work.benchmark.fields())}
     done = {index: trial for index, trial in found.items() if not (work.again and trial.broke)}
     turn = asyncio.Semaphore(work.at_once)
@@ -165,7 +166,7 @@ async def _judged(task: Asked, run_id: str, status: str, work: Work) -> tuple[st
 def read_trials(file: Path, measures: Collection[str] = ()) -> list[Trial]:
     """Return the finished tasks of a file; none where there is no file.
 
-    A line that was being written when the process was killed is taken out.
+    A line that is being written, or was when its process was killed, is passed over.
 
     Args:
         file: The file.
@@ -177,12 +178,29 @@ def read_trials(file: Path, measures: Collection[str] = ()) -> list[Trial]:
     if not file.exists():
         return []
     try:
-        text = file.read_bytes()
-        whole = text[: text.rfind(b"\n") + 1]
-        if whole != text:
-            os.truncate(file, len(whole))
-        return [Trial.from_json(json.loads(line), measures) for line in whole.splitlines()]
+        return [
+            Trial.from_json(json.loads(line), measures) for line in _whole(file.read_bytes()).splitlines()
+        ]
     except OSError as error:
         raise UserError(f"{str(file)!r} cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, AttributeError) as error:
         raise UserError(f"{str(file)!r} holds a line that is no finished task: move it away") from error
+
+
+def _end_with_whole_line(file: Path) -> None:
+    """Take out the line that was being written when the process was killed that had the file.
+
+    Only who has the file for itself may do so.
+
+    Raises:
+        UserError: it cannot be written.
+    """
+    try:
+        if file.exists() and _whole(text := file.read_bytes()) != text:
+            os.truncate(file, len(_whole(text)))
+    except OSError as error:
+        raise UserError(f"{str(file)!r} cannot be written: {error.strerror}") from error
+
+
+def _whole(text: bytes) -> bytes:
+    return text[: text.rfind(b"\n") + 1]
