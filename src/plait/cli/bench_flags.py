@@ -23,7 +23,7 @@ TEAM_OPTIONS = (
     "phase_threshold",
 )
 TOOL_OPTIONS = (
-    *(*MODEL_OPTIONS, *TEAM_OPTIONS, "function_calling", "steps"),
+    *(*MODEL_OPTIONS, *TEAM_OPTIONS, "function_calling", "steps", "consolidate"),
     *("planner_threshold", "tool_threshold", "answer_threshold"),
 )
 MAKING_OPTIONS = (*MODEL_OPTIONS, *TEAM_OPTIONS, "phases", "leave_out", "reading", "sandbox")
