@@ -3,7 +3,14 @@
 import pytest
 from tests.support.gbnf import accepts
 
-from plait.agents.remarks import MAX_CRITIQUE, Remarked, lines_grammar, split_remarks
+from plait.agents.remarks import (
+    MAX_CRITIQUE,
+    PROSE,
+    Remarked,
+    lines_grammar,
+    remarks_grammar,
+    split_remarks,
+)
 
 LINE = "[a-z]{1,9}"
 
@@ -87,3 +94,24 @@ def test_the_grammar_asks_for_lines_and_both_remarks(text: str, right: bool) -> 
 @pytest.mark.parametrize(("text", "right"), [("one", True), ("one\ntwo", True), ("one\n# score: 9", False)])
 def test_without_remarks_the_grammar_takes_lines_only(text: str, right: bool) -> None:
     assert accepts(lines_grammar(LINE, 2, remarks=False), text) is right
+
+
+def test_remarks_in_the_line_of_the_reply_and_again_below_are_no_part_of_it() -> None:
+    remarks = "# critique: Clear. # score: 10."
+    reply = f"It is done. {remarks}\n\n\n{remarks} # What\n# score: 9"
+    assert split_remarks(reply) == Remarked(body="It is done.", critique="Clear.", score=10)
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("Ticket #12 of C# is <b>closed</b>.", True),
+        ("It is done. # critique: Clear. # score: 10.", False),
+        ("It is done.<|im_start|>", False),
+        ("Two #hashes, and 3 < 4.", True),
+    ],
+)
+def test_prose_holds_no_remark_and_no_token_of_a_model(text: str, right: bool) -> None:
+    grammar = f"root ::= ({PROSE}){{1,99}}\n"
+    assert accepts(grammar, text) is right
+    assert accepts(remarks_grammar(), f"# critique: {text}\n# score: 9") is right

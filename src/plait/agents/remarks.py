@@ -29,8 +29,16 @@ _BLOCKS = re.compile(
 )
 """Remarks as sections under headings, where a model writes Markdown."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+PROSE = (
+    r'[^ <\x00-\x1F\x7F] | " " [^ #<\x00-\x1F\x7F] | " #" [^ \x00-\x1F\x7F]'
+    r' | " "? "<" [^|\x00-\x1F\x7F]'
+)
+"""GBNF of what a line of prose goes on with: no remark begins in it, and no token that only models write.
+
+Small models that want to end, and may not, write their remarks over and over, or such tokens, to the limit.
+"""
 _REMARK_RULES = (
-    f"critique ::= [^\\x00-\\x1F\\x7F]{{1,{MAX_CRITIQUE}}}",
+    f"critique ::= ({PROSE}){{1,{MAX_CRITIQUE}}}",
     'score ::= "10" | [0-9]',
 )
 
@@ -54,7 +62,7 @@ def split_remarks(text: str) -> Remarked:
         remark = _REMARK.match(body[-1])
         # Others remark twice, with the end of a block in between.
         ends_block = body[-1].strip() == "```" and len(body) > 1 and _REMARK.match(body[-2]) is not None
-        if remark is None and not ends_block:
+        if remark is None and not ends_block and body[-1].strip():
             break
         body.pop()
         if remark is None:

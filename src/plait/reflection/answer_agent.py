@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from plait.agents.gate import Feedback, Judged, Passed, Role, next_attempt, through_gate
-from plait.agents.remarks import lines_grammar, remarks_grammar, split_remarks
+from plait.agents.remarks import PROSE, lines_grammar, remarks_grammar, split_remarks
 from plait.errors import ReplyError
 from plait.journal import Journal
 from plait.models.protocol import Grammar, Reply, Request, Typed
@@ -16,7 +16,7 @@ from plait.reflection.crew import Crew
 from plait.reflection.trajectory import Trajectory
 
 ANSWER_LINES = 8
-ANSWER_LINE = r"[^\x00-\x20#\x7F] [^\x00-\x1F\x7F]{0,300}"
+ANSWER_LINE = rf"[^\x00-\x20#<\x7F] ({PROSE}){{0,300}}"
 """GBNF of one line of an answer; a line that begins with # is a remark."""
 
 
