@@ -46,7 +46,8 @@ def own_data_folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch:
     """Give each test an empty data folder; embedded tests find the user's weights in theirs."""
     home = tmp_path / "plait-home"
     monkeypatch.setenv("PLAIT_HOME", str(home))
-    for name in [name for name in os.environ if name.endswith("_API_KEY") or name == "PLAIT_DATABASE_URL"]:
+    own = ("PLAIT_DATABASE_URL", "PLAIT_SETTINGS")
+    for name in [name for name in os.environ if name.endswith("_API_KEY") or name in own]:
         monkeypatch.delenv(name)
     if is_embedded(request):
         home.mkdir()

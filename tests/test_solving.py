@@ -79,6 +79,26 @@ async def test_a_task_is_solved_with_functions(written: Path, log: RunLog):
     assert notebook.lines(written) == list(notebook.WRITES)
 
 
+async def test_options_come_from_a_settings_file_that_is_named(
+    written: Path, log: RunLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "plait.toml").write_text("no-experience = true\nyes = true\nseed = 4\nrounds = 2")
+    monkeypatch.chdir(tmp_path)
+    unread = await plait.solve(notebook.TASK, tools=TOOLS, model=good(), dry_run=True, log=log)
+    file = tmp_path / "plait.toml"
+    result = await plait.solve(notebook.TASK, tools=TOOLS, model=good(), seed=5, settings=file, log=log)
+    assert (result.status, notebook.lines(written)) == ("succeeded", list(notebook.WRITES))
+    before, after = (log.records(run.run_id)[0].event for run in (unread, result))
+    assert isinstance(before, RunStarted)
+    assert (before.options["without"], before.options["seed"]) == ([], 0)
+    assert isinstance(after, RunStarted)
+    assert (after.options["without"], after.options["seed"], after.options["rounds"]) == (
+        ["experience"],
+        5,
+        2,
+    )
+
+
 async def test_the_answer_is_an_instance_of_the_asked_type(log: RunLog):
     model = answering({"written": [{"number": 1}, {"number": "3"}]})
     result = await plait.solve(notebook.TASK, tools=TOOLS, returns=Lines, model=model, yes=True, log=log)
@@ -216,7 +236,7 @@ async def test_named_sources_are_not_given_again(log: RunLog):
 
 def test_every_option_is_a_keyword():
     known = {field.name for field in fields(Options)}
-    lent = {"on_event", "approve", "embedder", "log"}
+    lent = {"on_event", "approve", "embedder", "log", "settings"}
     assert SolveOptions.__optional_keys__ == known - {"tools", "returns", *NOTED} | lent
     assert LimitOptions.__optional_keys__ < SolveOptions.__optional_keys__
 

@@ -42,8 +42,22 @@ def new_run_id() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(3)}"
 
 
-async def start(task: str, options: Options, hands: Hands = NO_HANDS, *, run_id: str = "") -> Result:
+async def start(
+    task: str,
+    options: Options,
+    hands: Hands = NO_HANDS,
+    *,
+    run_id: str = "",
+    notes: Sequence[str] = (),
+) -> Result:
     """Run a task from its beginning and return its result.
+
+    Args:
+        task: What is to be done.
+        options: How.
+        hands: What the caller lends.
+        run_id: Id of the run; empty: a fresh one.
+        notes: What to tell of where the options come from.
 
     Raises:
         UserError: something in the options or tools cannot be used; no run is left behind.
@@ -56,10 +70,10 @@ async def start(task: str, options: Options, hands: Hands = NO_HANDS, *, run_id:
     options.check_files()
     options = options.changed(await check_model(options, hands))
     async with _Log(hands) as log:
-        numbers, notes = await _from_percentiles(log, options)
+        numbers, percentiles = await _from_percentiles(log, options)
         options = options.changed(numbers)
         journal = await log.start(run_id or new_run_id(), task, options.as_json())
-        return await _begin(log, journal, hands, [*notes, *pricing_notes(options, hands)])
+        return await _begin(log, journal, hands, [*notes, *percentiles, *pricing_notes(options, hands)])
 
 
 async def resume(

@@ -113,3 +113,5 @@ class SolveOptions(LimitOptions, TeamOptions, total=False):
     """Who makes pipelines of what worked: `compiled`, which asks no model, or `model` as in the paper."""
     prompts: str
     """Folder with prompts of your own."""
+    settings: str | PathLike[str]
+    """A settings file; what is given here goes before it. Without it no file is read."""

@@ -16,10 +16,12 @@ from plait.errors import UserError
 from plait.events import Record
 from plait.models.typed import schema_of
 from plait.outfit.hands import Hands, ToolSource
+from plait.outfit.settings import in_force, options_with
 from plait.runner import resume as resume_run
 from plait.runner import start
+from plait.runtime.answer_schema import schema_of_answer
 from plait.runtime.log import Decision
-from plait.runtime.options import NOTED, Options, check_lists, chosen, schema_of_answer
+from plait.runtime.options import NOTED, Options, check_lists
 from plait.runtime.team_options import LENT
 from plait.solve_options import Approve, ResumeOptions, SolveOptions
 from plait.task import Result
@@ -64,10 +66,12 @@ async def solve(
         ModelError: the model cannot be reached; take the run up with `resume`.
         LogError: the run cannot be recorded.
     """
+    settings = options.pop("settings", None)
     said, hands = _sorted(tools, options)
     if returns is not None:
         said["returns"] = schema_of_answer(schema_of(returns))
-    return _typed(await start(task, chosen(said), hands), returns)
+    begun = options_with(said, in_force(settings) if settings is not None else None)
+    return _typed(await start(task, begun.options, hands, notes=begun.told), returns)
 
 
 def solve_sync(
@@ -228,7 +232,8 @@ def _sorted(tools: Sequence[ToolSource], given: Mapping[str, Any]) -> tuple[dict
         rest["domain"] = f"{LENT}{domain.name}" if isinstance(domain, Domain) else fspath(domain)
     if "files" in rest:
         rest["files"] = [fspath(file) for file in rest["files"]]
-    rest["tools"] = tuple(source for source in tools if isinstance(source, str))
+    if named := tuple(source for source in tools if isinstance(source, str)):
+        rest["tools"] = named
     return rest, hands
 
 

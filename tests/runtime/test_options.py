@@ -8,7 +8,8 @@ from pydantic import BaseModel
 from plait.errors import UserError
 from plait.experience.settings import ExperienceSettings
 from plait.models.typed import schema_of
-from plait.runtime.options import SEQUENCES, Options, schema_of_answer
+from plait.runtime.answer_schema import schema_of_answer
+from plait.runtime.options import SEQUENCES, Options
 from plait.runtime.places import anchored
 
 

@@ -18,6 +18,7 @@ from plait.models.catalogue import DEFAULT_CHAT_MODEL, Entry, all_models, find_m
 from plait.models.machine import available_memory_bytes, threads
 from plait.models.paths import data_folder
 from plait.models.verified import verify
+from plait.outfit.settings import in_force, options_with
 from plait.runtime.log import RunLog
 from plait.tools.sandbox import SandboxError
 from plait.tools.sandbox.bubblewrap import find_sandbox
@@ -168,6 +169,19 @@ def keys(environment: Mapping[str, str] = os.environ) -> Finding:
     return Finding(name="keys", state="ok", found=found)
 
 
+def settings() -> Finding:
+    """Tell which settings file counts for a run that begins here, and what it says."""
+    try:
+        file = in_force()
+        told = options_with({}, file).told
+    except UserError as error:
+        return Finding(name="settings", state="broken", found=error.message, mend="see the message")
+    if file is None:
+        return Finding(name="settings", state="ok", found="no plait.toml here or above; none is needed")
+    found = told[0] if told else f"{file.path} says nothing"
+    return Finding(name="settings", state="ok", found=found)
+
+
 def memory(available_bytes: int | None = None) -> Finding:
     """Check that the default model fits beside what runs already."""
     available = available_memory_bytes() if available_bytes is None else available_bytes
@@ -203,6 +217,7 @@ CHECKS: Sequence[Callable[[], Finding]] = (
     database,
     sandbox,
     keys,
+    settings,
     memory,
     disk,
 )

@@ -219,6 +219,7 @@ FLAGS = (
 
 SWITCH_WORDS: Mapping[str, str] = {
     "reflection": "all reflection",
+    "teams": "all teams but one, which meets nobody",
     "phase-gate": "the gates of phases and merges",
     "prune": "dropping the lowest rated solutions",
     "partition": "groups; all solutions are merged at once",

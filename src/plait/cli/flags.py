@@ -4,10 +4,8 @@ Knows nothing of runs. A flag that is not given is None, so that a command can t
 """
 
 import inspect
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
@@ -23,9 +21,10 @@ from plait.cli.flag_table import (
     Flag,
 )
 from plait.errors import UserError
-from plait.runtime.options import EXPERIENCE_SWITCHES, SWITCHES, Options, schema_of_answer
+from plait.runtime.answer_schema import read_schema
+from plait.runtime.options import EXPERIENCE_SWITCHES, SWITCHES, Options
 from plait.runtime.percentiles import THRESHOLDS, read_threshold
-from plait.runtime.team_options import GENERATION_DEFAULTS
+from plait.runtime.team_options import GENERATION_DEFAULTS, NO_TEAMS, without_teams
 
 LIMIT_OPTIONS = (
     "base_url",
@@ -64,6 +63,9 @@ def with_flags(
     parameters = [*own, *(_parameter(flag, both_ways) for flag in flags)]
     if options is None or switches:
         parameters += [_switch(name, both_ways) for name in SWITCHES]
+    if any(flag.option == "teams" for flag in flags):
+        # One way only: the other is to say how many.
+        parameters.append(_switch(NO_TEAMS, both_ways=False))
     if options is None:
         parameters.append(_returns())
 
@@ -80,7 +82,8 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that flags set, as `Options.changed` takes them.
 
     Raises:
-        UserError: the schema of the answer or a threshold cannot be read.
+        UserError: the schema of the answer or a threshold cannot be read, or teams are switched off and
+            asked for.
     """
     known = {field.name for field in fields(Options)}
     listed = {flag.option: flag for flag in FLAGS if flag.each is not None}
@@ -90,10 +93,12 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in said.items()
         if name in known and name != RETURNS
     }
-    if without := tuple(name for name in SWITCHES if given.get(_switch_name(name))):
-        changes["without"] = without
+    if without := tuple(name for name in (*SWITCHES, NO_TEAMS) if given.get(_switch_name(name))):
+        changes = dict(without_teams({**changes, "without": without}))
+        if not changes["without"]:
+            del changes["without"]
     if schema := said.get(RETURNS):
-        changes[RETURNS] = _read_schema(str(schema))
+        changes[RETURNS] = read_schema(str(schema))
     return changes
 
 
@@ -142,7 +147,13 @@ def _items(flag: Flag, text: str) -> Sequence[Any]:
 
 def _switch(name: str, both_ways: bool) -> inspect.Parameter:
     what = SWITCH_WORDS.get(name, name.replace("-", " "))
-    panel = EXPERIENCE if name in EXPERIENCE_SWITCHES else TEAMS if name in TEAM_SWITCH_NAMES else REFLECTION
+    panel = (
+        EXPERIENCE
+        if name in EXPERIENCE_SWITCHES
+        else TEAMS
+        if name in (*TEAM_SWITCH_NAMES, NO_TEAMS)
+        else REFLECTION
+    )
     flag = f"--{name}/--no-{name}" if both_ways else f"--no-{name}"
     text = f"Switch {'on or ' if both_ways else ''}off: {what}."
     option: Any = typer.Option(flag, help=text, show_default=False, rich_help_panel=panel)
@@ -172,13 +183,3 @@ def _switch_name(name: str) -> str:
 
 def _option_name(switch: str) -> str:
     return switch.replace("-", "_")
-
-
-def _read_schema(file: str) -> Mapping[str, Any]:
-    try:
-        schema: Any = json.loads(Path(file).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"--returns {file!r} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise UserError(f"--returns {file!r} is no JSON: {error}") from error
-    return schema_of_answer(schema)

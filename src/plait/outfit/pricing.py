@@ -40,15 +40,15 @@ async def check_model(options: Options, hands: Hands) -> dict[str, Any]:
 
 def pricing_notes(options: Options, hands: Hands) -> Sequence[str]:
     """Say that a limit on money does not bind, where that may be a surprise."""
-    free = hands.model is not None or _at_home(options)
+    free = hands.model is not None or at_home(options.model, options.base_url)
     if not options.unpriced or (free and options.max_usd == Limits.usd):
         return ()
     return (f"no price is known for model {options.model!r}, so --max-usd does not bind",)
 
 
-def _at_home(options: Options) -> bool:
+def at_home(model: str, base_url: str = "") -> bool:
     """Whether the model runs on this machine, as far as its name and address tell."""
-    provider = options.model.partition(":")[0]
+    provider = model.partition(":")[0]
     service = SERVICES.get(provider)
-    address = options.base_url or (service.base_url if service else "")
+    address = base_url or (service.base_url if service else "")
     return urlsplit(address).hostname in LOOPBACK if address else provider == EMBEDDED

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from plait.agents.gate import GateSettings
 from plait.errors import UserError
@@ -17,7 +17,6 @@ from plait.experience.settings import EXPERIENCE, ExperienceSettings, consolidat
 from plait.experience.settings import SWITCHES as EXPERIENCE_SWITCHES
 from plait.models.addresses import check_address
 from plait.models.budget import Limits
-from plait.models.schema import self_reference
 from plait.reflection.settings import (
     ANSWER_THRESHOLD,
     DEFAULT_ROUNDS,
@@ -39,9 +38,9 @@ from plait.runtime.team_options import (
     check_domain,
     defaults_of,
     is_generation,
+    without_teams,
 )
 from plait.teams.settings import TEAM_SWITCHES
-from plait.tools.arguments import inline
 
 DEFAULT_MODEL = "local:qwen2.5-coder-1.5b"
 SWITCHES = (*REFLECTION_SWITCHES, PHASE_GATE, *TEAM_SWITCHES, *EXPERIENCE_SWITCHES)
@@ -258,6 +257,7 @@ def chosen(said: Mapping[str, Any]) -> Options:
     Raises:
         UserError: an option is invalid.
     """
+    said = without_teams(said)
     return Options(**{**defaults_of(said.get("domain", TOOLS), said.get("preset", "")), **said})
 
 
@@ -271,29 +271,3 @@ def check_lists(values: Mapping[str, Any]) -> None:
         value = values.get(name)
         if isinstance(value, str | bytes | PathLike):
             raise UserError(f"{name} must be a list, not {value!r}: put it into brackets, [{value!r}]")
-
-
-def schema_of_answer(value: Any) -> dict[str, Any]:
-    """Return a JSON schema for answers, without references.
-
-    This is the one place where a type or a file becomes the schema of a run's answer. It is recorded
-    with the run and nested into larger schemas, where a reference would lead elsewhere.
-
-    Raises:
-        UserError: it is no JSON schema, or one without an end.
-    """
-    # A tenth of a second to import, which runs with an answer in words need not pay.
-    from jsonschema import Draft202012Validator, SchemaError
-
-    if not isinstance(value, Mapping):
-        raise UserError(f"the schema of the answer must be a JSON object, not {value!r}")
-    schema = cast("Mapping[str, Any]", value)
-    try:
-        Draft202012Validator.check_schema(dict(schema))
-    except SchemaError as error:
-        raise UserError(f"the schema of the answer is no JSON schema: {error.message}") from error
-    if reference := self_reference(schema):
-        raise UserError(
-            f"the schema of the answer contains itself ({reference!r}): give each level a type of its own"
-        )
-    return inline(schema)

@@ -14,26 +14,31 @@ TOOL_FILE_ENDINGS = (".py", ".json", ".yaml", ".yml")
 """By these a source of tools is known to be a file."""
 
 
-def anchored(values: Mapping[str, Any]) -> dict[str, Any]:
+def anchored(values: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
     """Return options, or some of them, that mean the same in any folder.
+
+    Args:
+        values: Some options.
+        folder: Where relative paths begin; None: where the process is.
 
     Raises:
         UserError: a single value stands where a list is asked for.
     """
     check_lists(values)
+    folder = Path.cwd() if folder is None else folder
     changed = dict(values)
     for name in ("files", "tools"):
         if name in changed:
-            changed[name] = tuple(_absolute(item, always=name == "files") for item in changed[name])
+            changed[name] = tuple(_absolute(item, folder, always=name == "files") for item in changed[name])
     if str(changed.get("domain", "")).endswith(FILE_ENDING):
-        changed["domain"] = _absolute(changed["domain"], always=True)
+        changed["domain"] = _absolute(changed["domain"], folder, always=True)
     for name in ("out", "prompts"):
         if changed.get(name):
-            changed[name] = _absolute(changed[name], always=True)
+            changed[name] = _absolute(changed[name], folder, always=True)
     if changed.get("check"):
-        changed["check_folder"] = changed.get("check_folder") or str(Path.cwd())
+        changed["check_folder"] = changed.get("check_folder") or str(folder)
     if any(is_module(source) for source in changed.get("tools", ())):
-        changed["tools_folder"] = changed.get("tools_folder") or str(Path.cwd())
+        changed["tools_folder"] = changed.get("tools_folder") or str(folder)
     return changed
 
 
@@ -42,6 +47,6 @@ def is_module(source: str) -> bool:
     return not source.endswith(TOOL_FILE_ENDINGS) and all(part.isidentifier() for part in source.split("."))
 
 
-def _absolute(name: str, *, always: bool) -> str:
+def _absolute(name: str, folder: Path, *, always: bool) -> str:
     is_path = always or ("://" not in name and name.endswith(TOOL_FILE_ENDINGS))
-    return str(Path(name).expanduser().absolute()) if is_path else name
+    return str((folder / Path(name).expanduser()).absolute()) if is_path else name

@@ -20,6 +20,8 @@ LENT = "python:"
 PHASE_GATE = "phase-gate"
 """What `--no-...` switches off besides the strand's own switches: the gates of phases and merges."""
 PHASE_THRESHOLD = 8.0
+NO_TEAMS = "teams"
+"""What `--no-teams` and `without` switch off: one team works, and meets nobody."""
 PAPER = "paper"
 PRESETS = (PAPER,)
 PAPER_TEAMS = 8
@@ -142,6 +144,20 @@ def defaults_of(domain: str, preset: str) -> Mapping[str, Any]:
     if not is_generation(domain):
         return {}
     return {**GENERATION_DEFAULTS, "teams": PAPER_TEAMS} if preset == PAPER else GENERATION_DEFAULTS
+
+
+def without_teams(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what was said with teams switched off said as one team.
+
+    Raises:
+        UserError: several teams were asked for too.
+    """
+    without = said.get("without", ())
+    if NO_TEAMS not in without:
+        return said
+    if said.get("teams", 1) != 1:
+        raise UserError(f"--teams {said['teams']!r} and --no-teams exclude each other: say one")
+    return {**said, "teams": 1, "without": tuple(name for name in without if name != NO_TEAMS)}
 
 
 def check_domain(domain: str) -> None:
