@@ -42,6 +42,10 @@ class Usage:
     usd: float = 0.0
     seconds: float = 0.0
     """Wall-clock seconds of the run over all its processes."""
+    shared_calls: int = 0
+    """Model calls that were not made, because an equal one at temperature 0 answered for them."""
+    saved_tokens: int = 0
+    """Input and output tokens that these would have cost."""
 
 
 @dataclass(frozen=True, kw_only=True)

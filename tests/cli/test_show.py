@@ -10,7 +10,9 @@ from rich.console import Console
 from plait.cli.app import run
 from plait.cli.pages import Sheet, changes, write_story
 from plait.cli.telling import tell
-from plait.events import FeedbackGiven
+from plait.cli.words import usage_text
+from plait.events import FeedbackGiven, StepRecorded
+from plait.task import Usage
 
 from .recorded import put_run
 from .sample_run import PLAN, RUN_ID, TASK, finished, killed, rectified, two_rounds
@@ -144,3 +146,28 @@ def test_the_last_feedback_counts_and_takes_no_time() -> None:
     assert story.feedback.verdict == "right"
     assert story.run_id == RUN_ID
     assert story.usage.seconds == pytest.approx(30.6)
+
+
+def test_what_equal_calls_saved_is_told() -> None:
+    used = Usage(
+        model_calls=2, input_tokens=900, output_tokens=40, seconds=3, shared_calls=3, saved_tokens=1410
+    )
+    assert usage_text(used).endswith("0 tool calls · saved 3 equal calls, 1,410 tokens")
+    assert "saved" not in usage_text(Usage(model_calls=2))
+
+
+def test_a_call_that_shared_a_reply_is_told_apart() -> None:
+    result = {"text": "8", "finish": "stop", "usage": {"input_tokens": 100, "output_tokens": 7}}
+    args = {"role": "judge", "model": "m"}
+    first = StepRecorded(step="model", args=args, args_hash="h", result=result, seconds=1.0)
+    steps = {"run/a": first, "run/b": replace(first, shared_with="run/a")}
+    records = [
+        replace(finished()[0], sequence=number, path=path, at=float(number), event=step)
+        for number, (path, step) in enumerate(steps.items(), 1)
+    ]
+    story = tell([finished()[0], *records])
+    assert (story.usage.model_calls, story.usage.shared_calls, story.usage.saved_tokens) == (1, 1, 107)
+    assert story.usage_by_role["judge"].model_calls == 1
+    stream = io.StringIO()
+    write_story(Sheet(Console(file=stream, width=100, _environ={})), story, story.usage.seconds)
+    assert "saved: 1 equal call at temperature 0 answered by one made before, 107 tokens" in stream.getvalue()

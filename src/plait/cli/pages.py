@@ -24,6 +24,7 @@ from plait.cli.words import (
     money_text,
     seconds_text,
     settings_text,
+    tokens_text,
     value_text,
 )
 from plait.events import ActionsAgreed, Gated, MemoryCleared, MemoryWritten
@@ -275,6 +276,10 @@ def _write_usage(sheet: Sheet, story: Story, seconds: float) -> None:
     table = _usage_table("role", story.usage_by_role)
     table.add_row("all, with tools", *_usage_cells(story.usage, seconds), style="bold")
     sheet.table(table)
+    if story.usage.shared_calls:
+        calls = count_text(story.usage.shared_calls, "equal call")
+        tokens = tokens_text(story.usage.saved_tokens)
+        sheet.write(0, f"saved: {calls} at temperature 0 answered by one made before, {tokens} tokens")
     teams = sorted((name for name in story.usage_by_team if name.isdecimal()), key=int)
     if len(teams) > 1:
         shown = {f"team-{name}": story.usage_by_team[name] for name in teams}

@@ -103,7 +103,7 @@ def limits_text(options: Mapping[str, Any]) -> str:
 
 
 def usage_text(usage: Usage) -> str:
-    """Return what was consumed: time, calls, tokens, and money where there was any."""
+    """Return what was consumed: time, calls, tokens, and money where there was any; and what was saved."""
     cached = f" ({cached_text(usage)} cached)" if usage.cached_input_tokens else ""
     parts = [
         seconds_text(usage.seconds),
@@ -111,7 +111,12 @@ def usage_text(usage: Usage) -> str:
         f"{tokens_text(usage.input_tokens)} tokens in{cached}, {tokens_text(usage.output_tokens)} out",
         count_text(usage.tool_calls, "tool call"),
     ]
-    return " · ".join([*parts, money_text(usage.usd)] if usage.usd else parts)
+    if usage.usd:
+        parts.append(money_text(usage.usd))
+    if usage.shared_calls:
+        calls = count_text(usage.shared_calls, "equal call")
+        parts.append(f"saved {calls}, {tokens_text(usage.saved_tokens)} tokens")
+    return " · ".join(parts)
 
 
 def tokens_text(tokens: int) -> str:

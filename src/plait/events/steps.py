@@ -36,6 +36,9 @@ class StepRecorded:
     seconds: float
     assumed: bool = False
     """The user said that an effect in doubt was done; its result is not known."""
+    shared_with: str = ""
+    """Path of the model call whose reply this is too; empty where it was asked itself. An equal request at
+    temperature 0 is made once."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ _ROUND = re.compile(r"(?:^|/)round-(\d+)(?=/|$)")
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerEntry:
-    """One finished model call."""
+    """One finished model call, or one that an equal call answered for."""
 
     path: str
     role: str
@@ -34,6 +34,8 @@ class LedgerEntry:
     form: str
     finish: str
     usage: TokenUsage
+    shared: bool = False
+    """Not made: `usage` is what it would have cost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +64,10 @@ def totals(ledger: Iterable[LedgerEntry]) -> Usage:
     total = Usage()
     for entry in ledger:
         usage = entry.usage
+        if entry.shared:
+            saved = total.saved_tokens + usage.input_tokens + usage.output_tokens
+            total = replace(total, shared_calls=total.shared_calls + 1, saved_tokens=saved)
+            continue
         total = replace(
             total,
             model_calls=total.model_calls + 1,
@@ -149,6 +155,7 @@ def _entry(path: str, step: StepRecorded) -> LedgerEntry:
             seconds=float(usage.get("seconds", 0.0)),
             usd=float(usage.get("usd", 0.0)),
         ),
+        shared=bool(step.shared_with),
     )
 
 

@@ -13,6 +13,7 @@ from plait.errors import LogError
 from plait.events import Event
 from plait.runtime.codec import encode
 from plait.runtime.copies import Copies
+from plait.runtime.sharing import Sharing
 from plait.runtime.store import RecordRow, to_record
 
 RUN_KINDS = frozenset(
@@ -64,6 +65,8 @@ class History:
     parts: set[str] = field(default_factory=set[str])
     copies: Copies = field(default_factory=Copies)
     """What a fork has from another run."""
+    sharing: Sharing = field(default_factory=Sharing)
+    """Replies that answer for equal requests."""
     sequence: int = 0
     has_effects: bool = False
     task: str = ""
@@ -108,6 +111,7 @@ def _add(history: History, path: str, kind: str, data: Any) -> None:
         history.steps[path] = RecordedStep(
             args_hash=data["args_hash"], result=data["result"], assumed=data.get("assumed", False)
         )
+        history.sharing.note(path, data["step"], data["args"], data["result"])
         history.intents.pop(path, None)
         history.has_effects = history.has_effects or data["step"] == "effect"
     elif kind == "effect_intended":

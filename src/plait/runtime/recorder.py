@@ -9,15 +9,14 @@ never repeated while its result is unknown.
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol
 
 from plait.errors import LogError, NeedsDecision
 from plait.events import DecisionMade, EffectIntended, Event, PromptPart, Record, StepDiverged, StepRecorded
 from plait.journal import JSON, JSONObject, StepKind
-from plait.runtime import prompts
-from plait.runtime.codec import canonical_hash, dumps, encode
+from plait.runtime.codec import dumps, encode
 from plait.runtime.history import (
     DIVERGED,
     INTENDED,
@@ -28,6 +27,7 @@ from plait.runtime.history import (
     RecordedStep,
     comparable_event,
 )
+from plait.runtime.step_arguments import describe, stored_arguments
 from plait.runtime.store import RecordRow, RunEnd, to_record
 
 Decision = Literal["retry", "assume-done"]
@@ -92,7 +92,7 @@ class Recorder:
             if kind == "effect":
                 await self._intend(path, stored, args_hash)
             started = time.monotonic()
-            result = await fn(args)
+            result, shared_with = await self.history.sharing.once(path, kind, stored, lambda: fn(args))
             seconds = time.monotonic() - started
         except BaseException:
             self._called.discard(path)
@@ -103,6 +103,7 @@ class Recorder:
             args_hash=args_hash,
             result=self._as_json(path, result),
             seconds=round(seconds, 6),
+            shared_with=shared_with,
         )
         await self._record(path, event, parts)
         return event.result
@@ -269,31 +270,3 @@ class Recorder:
         """Stop a run whose log has a hole: nothing may be recorded after what was lost."""
         if self._sink.failure is not None:
             raise self._sink.failure
-
-
-def stored_arguments(path: str, args: JSONObject, kind: StepKind) -> tuple[JSONObject, str, list[PromptPart]]:
-    """Return a step's arguments as they are stored, their hash, and the parts of its prompt.
-
-    Raises:
-        LogError: they are not JSON.
-    """
-    parts: list[PromptPart] = []
-    stored = args
-    chat = args.get("messages")
-    if kind == "model" and "prompt" not in args and prompts.is_chat(chat):
-        parts = prompts.parts(chat)
-        stored = {name: value for name, value in args.items() if name != "messages"}
-        stored["prompt"] = parts[-1].id
-    try:
-        return stored, canonical_hash(stored), parts
-    except (TypeError, ValueError, RecursionError) as exc:
-        raise LogError(f"step {path!r}: its arguments are not JSON ({exc})") from exc
-
-
-def describe(args: Any) -> str:
-    """Write the arguments of an effect as a call, for a message of one line."""
-    if isinstance(args, Mapping):
-        fields = cast("Mapping[str, Any]", args)
-        if "tool" in fields:
-            return f"{fields['tool']} with {dumps(fields.get('arguments', {}))}"
-    return dumps(cast("object", args))

@@ -14,7 +14,7 @@ from plait.journal import JSON, Journal, JSONObject, StepKind
 from plait.runtime.copies import Copies
 from plait.runtime.history import PASSING_KINDS, RUN_KINDS, comparable_event
 from plait.runtime.journal import ROOT, check_name
-from plait.runtime.recorder import stored_arguments
+from plait.runtime.step_arguments import stored_arguments
 
 Args = TypeVar("Args")
 Result = TypeVar("Result")
