@@ -15,7 +15,7 @@ from plait.models.budget import Budget, Limits
 from plait.models.protocol import Settings
 from plait.models.scripted import Answer, ScriptedModel, prompt
 from plait.reflection.settings import ReflectionSettings
-from plait.task import Task
+from plait.task import Task, Usage
 from plait.tools.approval import ApprovalPolicy
 from plait.tools.executor import Executor
 from plait.verdict import Verdict
@@ -100,15 +100,52 @@ async def test_a_budget_used_up_ends_in_good_order(calls: int) -> None:
     assert [event.limit for event in run.memory.of(BudgetReached)] == ["calls"]
 
 
+WEAK_ROUND: list[Answer] = [plan("1. Look"), done(), answer("Perhaps.", score=4)]
+SECOND_ROUND: list[Answer] = [plan("1. Look again"), done("2 books"), answer("Two.", score=9)]
+
+
 async def test_a_budget_used_up_keeps_the_best_result_so_far() -> None:
-    weak = answer("Perhaps.", score=4)
-    run = Run([plan("1. Look"), done(), weak, plan("1. Look again")], limits=Limits(calls=4))
+    # Room for a round like the first; the second takes more.
+    script = [*WEAK_ROUND, plan("1. Look\n2. Look again"), done(), done("again")]
+    run = Run(script, limits=Limits(calls=6))
     outcome = await run.outcome()
-    assert (outcome.status, outcome.answer, outcome.score) == (
-        "budget_exhausted",
-        "Perhaps.",
-        4,
-    )
+    assert (outcome.status, outcome.answer, outcome.score) == ("budget_exhausted", "Perhaps.", 4)
+    assert "is used up" in outcome.message
+
+
+@pytest.mark.parametrize("calls", [3, 4, 5])
+async def test_a_round_that_cannot_be_paid_is_not_begun(calls: int) -> None:
+    run = Run(list(WEAK_ROUND), limits=Limits(calls=calls))
+    outcome = await run.outcome()
+    assert (outcome.status, outcome.answer) == ("budget_exhausted", "Perhaps.")
+    left = calls - 3
+    short = f"The budget runs low: {left} model calls are left, about 3 are needed for round 2."
+    assert outcome.message == f"{short} Raise it with --max-calls."
+    assert [event.limit for event in run.memory.of(BudgetReached)] == ["calls"]
+
+    # With higher limits it goes on with the second round.
+    more = Run(list(SECOND_ROUND))
+    more.memory.results = run.memory.results
+    assert (await more.outcome()).answer == "Two."
+
+
+async def test_a_round_that_was_paid_for_goes_on_after_a_kill() -> None:
+    run = Run([*WEAK_ROUND, *SECOND_ROUND], limits=Limits(calls=6))
+    assert (await run.outcome()).answer == "Two."
+    kept = dict(list(run.memory.results.items())[:-1])
+    asked = sum(run.memory.kinds[path] == "model" for path in kept)
+    again = Run([SECOND_ROUND[-1]])
+    again.memory.results = kept
+    spent = Budget(Limits(calls=6), spent=Usage(model_calls=asked))
+    again.workshop = replace(again.workshop, budget=spent)
+    assert (await again.outcome()).answer == "Two."
+
+
+async def test_a_task_whose_next_round_cannot_be_paid_is_answered_from_what_there_is() -> None:
+    failed = [plan("1. Look"), "?", "?!", "?!?", plan("give up")]
+    run = Run([*failed, answer("I could not look.", score=9)], limits=Limits(calls=7))
+    outcome = await run.outcome()
+    assert (outcome.status, outcome.answer) == ("budget_exhausted", "I could not look.")
 
 
 async def test_a_budget_that_just_suffices_is_no_limit() -> None:

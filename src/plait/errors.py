@@ -61,10 +61,12 @@ class BudgetExhausted(PlaitError):
 
     exit_status = 3
 
-    def __init__(self, message: str, *, limit: str) -> None:
+    def __init__(self, message: str, *, limit: str, part: str = "") -> None:
         super().__init__(message)
         self.limit = limit
         """Which limit: calls, tokens, usd or seconds."""
+        self.part = part
+        """Whose share of the run's budget it is, and so what alone ends; empty: the run's."""
 
 
 class NeedsDecision(PlaitError):

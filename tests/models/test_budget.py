@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from plait.errors import BudgetExhausted, UserError
-from plait.models.budget import Budget, Limits, estimate
+from plait.models.budget import Budget, Limits
+from plait.models.estimate import estimate
 from plait.models.protocol import FunctionCalling, Message, Request, Settings, TokenUsage, Typed
 from plait.task import Usage
 
@@ -232,3 +233,84 @@ def test_an_estimate_does_not_underrate_scripts_of_long_characters() -> None:
         messages=(Message(role="user", content="\u6f22" * 90),), settings=Settings(max_tokens=1)
     )
     assert estimate(request) == TokenUsage(input_tokens=90, output_tokens=1)
+
+
+async def test_what_a_part_spends_the_whole_spends_too() -> None:
+    run = budget(calls=10, tokens=1_000, usd=1.0)
+    team = run.part("team-1", 0.5)
+    phase = team.part("coding")
+    async with phase.reserve(tokens=300, usd=0.25) as reservation:
+        assert (run.remaining().calls, team.remaining().calls) == (9, 4)
+        assert (run.unspent().tokens, phase.unspent().tokens) == (1_000, 500)
+        reservation.settle(TokenUsage(input_tokens=80, output_tokens=20, seconds=3.0, usd=0.125))
+    for level in (run, team, phase):
+        assert (level.spent.calls, level.spent.tokens, level.spent.usd) == (1, 100, 0.125)
+        assert level.spent.seconds == 3.0
+    assert (run.unspent().calls, team.unspent().calls, phase.unspent().calls) == (9, 4, 4)
+    assert run.part("other").unspent().calls == 9
+
+
+async def test_a_part_that_used_its_share_up_ends_alone() -> None:
+    run = budget(calls=10)
+    first, second = run.part("team-1", 0.2), run.part("team-2", 0.2)
+    for _ in range(2):
+        async with first.reserve():
+            pass
+    with pytest.raises(
+        BudgetExhausted, match="The share of team-1 of the budget, 2 model calls, is"
+    ) as error:
+        async with first.reserve():
+            pass
+    assert (error.value.part, error.value.limit) == ("team-1", "calls")
+    assert run.remaining().calls == 8
+    async with second.reserve():
+        pass
+
+
+async def test_what_the_whole_lacks_is_no_matter_of_its_parts() -> None:
+    run = budget(calls=2)
+    limited, free = run.part("team-1", 0.5), run.part("team-2")
+    async with limited.reserve():
+        pass
+    async with run.reserve():
+        pass
+    for part in (limited, free):
+        with pytest.raises(BudgetExhausted) as error:
+            async with part.reserve():
+                pass
+        assert error.value.part == ""
+        assert error.value.message.startswith("The budget of 2 model calls is used up")
+
+
+async def test_parts_wait_for_what_others_reserved() -> None:
+    run = budget(calls=10, tokens=100)
+    parts = [run.part(f"team-{number}", 0.9) for number in range(4)]
+    held: list[int] = []
+
+    async def spend(part: Budget) -> None:
+        async with part.reserve(tokens=60) as reservation:
+            held.append(100 - int(run.remaining().tokens))
+            await asyncio.sleep(0.01)
+            reservation.settle(TokenUsage(input_tokens=10))
+
+    await asyncio.gather(*map(spend, parts))
+    assert held == [60, 70, 80, 90]
+    assert run.spent.tokens == 40
+    assert all(part.remaining().calls == 8 for part in parts)
+
+
+async def test_a_call_on_record_counts_to_the_part_alone() -> None:
+    run = budget(spent=Usage(model_calls=3, input_tokens=30), calls=10)
+    team = run.part("team-1", 0.5)
+    team.part("coding").recall(TokenUsage(input_tokens=20, output_tokens=5))
+    assert (team.spent.calls, team.spent.tokens) == (1, 25)
+    assert (run.spent.calls, run.spent.tokens) == (3, 30)
+
+
+def test_the_time_of_a_part_is_that_of_the_whole() -> None:
+    clock = Clock()
+    run = budget(clock, seconds=100.0)
+    clock.now += 30
+    part = run.part("team-1", 0.1)
+    clock.now += 30
+    assert part.unspent().seconds == part.remaining().seconds == 40

@@ -373,7 +373,7 @@ async def test_when_no_team_lives_for_lack_of_budget_or_model_that_is_the_error(
 
 
 async def test_a_real_budget_ends_the_run_with_the_best_so_far() -> None:
-    troupe = Troupe(teams=2, voices=Whole(), calls=10)
+    troupe = Troupe(teams=2, voices=Whole(), calls=10, thrifty=False)
     with pytest.raises(BudgetExhausted):
         await troupe.play()
     assert len(model_steps(troupe.memory)) <= 10

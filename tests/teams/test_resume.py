@@ -122,13 +122,14 @@ async def test_a_run_that_lacked_budget_or_model_goes_on_where_it_was(error: Exc
 
 @pytest.mark.parametrize("calls", [3, 7, 9, 11, 14, 16, 18, 20, 24, 28])
 async def test_a_run_that_a_limit_ended_comes_to_the_end_of_one_without(calls: int) -> None:
-    whole = Troupe(teams=4, voices=Whole())
+    whole = Troupe(teams=4, voices=Whole(), thrifty=False)
     result = outcome(await whole.play())
-    short = Troupe(teams=4, voices=Shuffled(calls), calls=calls)
+    short = Troupe(teams=4, voices=Shuffled(calls), calls=calls, thrifty=False)
     with pytest.raises(BudgetExhausted):
         await short.play()
     assert len(model_steps(short.memory)) == calls
-    resumed = Troupe(teams=4, voices=Shuffled(calls + 1), memory=Memory(results=short.memory.results))
+    memory = Memory(results=short.memory.results)
+    resumed = Troupe(teams=4, voices=Shuffled(calls + 1), memory=memory, thrifty=False)
     assert outcome(await resumed.play()) == result
     assert resumed.memory.results == whole.memory.results
     assert len(resumed.model.requests) == len(model_steps(whole.memory)) - calls

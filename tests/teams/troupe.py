@@ -217,6 +217,11 @@ class Troupe:
             sampling=Settings(temperature=0.2, seed=SEED),
         )
 
+    @staticmethod
+    def with_budget(ensemble: Ensemble, budget: Budget) -> Ensemble:
+        """Return an ensemble with another budget."""
+        return replace(ensemble, budget=budget)
+
     async def play(self, journal: Journal | None = None) -> TeamsProgress:
         """Run all teams to the end."""
         await run_teams(journal or MemoryJournal(self.memory), self.ensemble, self.progress)

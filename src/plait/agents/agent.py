@@ -10,8 +10,9 @@ from typing import Any, cast
 
 from plait.errors import LogError
 from plait.journal import JSON, Journal, JSONObject
-from plait.models.budget import Budget, estimate
+from plait.models.budget import Budget
 from plait.models.encoding import encoded
+from plait.models.estimate import estimate
 from plait.models.prices import price_of
 from plait.models.protocol import (
     Form,
@@ -75,7 +76,11 @@ async def ask(journal: Journal, agent: Agent, request: Request, name: str) -> Re
         LogError: the reply on record cannot be read.
     """
 
+    made = False
+
     async def complete(_: JSONObject) -> JSON:
+        nonlocal made
+        made = True
         most = estimate(request)
         tokens, usd = most.input_tokens + most.output_tokens, price_of(agent.model, most)
         budget = agent.budget
@@ -87,12 +92,16 @@ async def ask(journal: Journal, agent: Agent, request: Request, name: str) -> Re
 
     result = await journal.call(name, complete, request_to_json(agent, request), kind="model")
     try:
-        return reply_from_json(cast("Mapping[str, Any]", result))
+        reply = reply_from_json(cast("Mapping[str, Any]", result))
     except (KeyError, TypeError, AttributeError) as error:
         place = f"{journal.path}/{name}"
         raise LogError(
             f"the reply on record of step {place!r} cannot be read: {str(result)[:80]!r}"
         ) from error
+    if not made:
+        # A part of the run that was resumed has spent what its steps on record cost.
+        agent.budget.recall(reply.usage)
+    return reply
 
 
 def request_to_json(agent: Agent, request: Request) -> dict[str, JSON]:

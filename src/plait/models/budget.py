@@ -1,7 +1,9 @@
 """Budgets: limits on calls, tokens, money and time that n parallel calls cannot overspend.
 
-Knows nothing of models or runs. A call reserves what it may cost before it is made and settles what it
-did cost afterwards; a reservation that fits only once others have settled waits for them.
+A call reserves what it may cost before it is made and settles what it did cost afterwards; a reservation
+that fits only once others have settled waits for them. A budget has parts (of a run its teams, of a team
+its phases), each with a limit of its own; a call reserves from the part it belongs to and from all above.
+Knows nothing of models, runs or teams.
 """
 
 import asyncio
@@ -10,28 +12,16 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields
-from typing import Literal
 
 from plait.errors import BudgetExhausted, UserError
-from plait.models.encoding import encoded
-from plait.models.protocol import FunctionCalling, Request, TokenUsage, Typed
+from plait.models.amounts import UNITS, Amounts, LimitName
+from plait.models.protocol import TokenUsage
 from plait.task import Usage
 
 DEFAULT_CALLS = 200
 DEFAULT_TOKENS = 1_000_000
 DEFAULT_USD = 5.0
 DEFAULT_SECONDS = 3_600.0
-
-BYTES_PER_TOKEN = 3
-"""Of a prompt in UTF-8; most texts have about four, so the estimate is rather too high."""
-
-LimitName = Literal["calls", "tokens", "usd", "seconds"]
-_UNITS: dict[LimitName, str] = {
-    "calls": "model calls",
-    "tokens": "tokens",
-    "usd": "USD",
-    "seconds": "seconds",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,26 +46,19 @@ class Limits:
         return f"{self.calls:,} calls, {self.tokens:,} tokens, {self.usd:g} USD, {self.seconds:,.0f} s"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Remaining:
-    """What is neither spent nor reserved; never below zero."""
-
-    calls: int
-    tokens: int
-    usd: float
-    seconds: float
-
-
 @dataclass(kw_only=True)
 class _Amount:
     calls: int = 0
     tokens: int = 0
     usd: float = 0.0
+    seconds: float = 0.0
+    """That models took; not those of the clock."""
 
     def add(self, other: "_Amount", sign: int = 1) -> None:
         self.calls += sign * other.calls
         self.tokens += sign * other.tokens
         self.usd += sign * other.usd
+        self.seconds += sign * other.seconds
 
 
 @dataclass(kw_only=True)
@@ -87,8 +70,7 @@ class Reservation:
 
     def settle(self, usage: TokenUsage, *, calls: int = 1) -> None:
         """State the actual consumption; without it, a call that ends well costs what was reserved."""
-        tokens = usage.input_tokens + usage.output_tokens
-        self._actual = _Amount(calls=calls, tokens=tokens, usd=usage.usd)
+        self._actual = _consumed(usage, calls)
 
     def cost(self, *, failed: bool) -> _Amount:
         """Return what is charged: the settled amount, else the reserved one, else nothing on failure."""
@@ -98,7 +80,7 @@ class Reservation:
 
 
 class Budget:
-    """The budget of one run, shared by all its branches in one event loop."""
+    """The budget of one run or of a part of it, shared by all its branches in one event loop."""
 
     def __init__(
         self,
@@ -116,11 +98,55 @@ class Budget:
         )
         self._reserved = _Amount()
         self._waiting: set[asyncio.Future[None]] = set()
+        self._above: tuple[Budget, ...] = ()
+        self._name = ""
+        self._bound = True
+        """Whether it has limits of its own."""
 
-    def remaining(self) -> Remaining:
-        """Return what a new reservation could still take at once."""
+    def part(self, name: str, share: float = 1.0) -> "Budget":
+        """Return the budget of a part: what it spends, this one spends too.
+
+        Args:
+            name: What errors call it.
+            share: Of this budget's limits on calls, tokens and money, above 0: so much of them the part may
+                take; from 1 on it has no limit of its own. Time has no parts: work at once takes it together.
+        """
+        limits = Limits(
+            calls=math.ceil(self.limits.calls * share),
+            tokens=math.ceil(self.limits.tokens * share),
+            usd=self.limits.usd * share,
+            seconds=self.limits.seconds,
+        )
+        part = Budget(limits, clock=self._clock)
+        part._started, part._name, part._above = self._started, name, (self, *self._above)
+        part._bound = share < 1
+        return part
+
+    @property
+    def spent(self) -> Amounts:
+        """What was spent; the seconds are those that models took, one after the other."""
+        spent = self._spent
+        return Amounts(calls=spent.calls, tokens=spent.tokens, usd=spent.usd, seconds=spent.seconds)
+
+    def unspent(self) -> Amounts:
+        """Return what is not spent, here and above, whatever is reserved of it."""
+        levels = [each for each in (self, *self._above) if each._bound]
+        return Amounts(
+            calls=max(0, min(each.limits.calls - each._spent.calls for each in levels)),
+            tokens=max(0, min(each.limits.tokens - each._spent.tokens for each in levels)),
+            usd=max(0.0, min(each.limits.usd - each._spent.usd for each in levels)),
+            seconds=max(0.0, self.limits.seconds - self._elapsed()),
+        )
+
+    def recall(self, usage: TokenUsage) -> None:
+        """Count a call that is on record: to the parts only, for the run was charged when it began."""
+        for level in (self, *self._above)[:-1]:
+            level._spent.add(_consumed(usage, 1))
+
+    def remaining(self) -> Amounts:
+        """Return what a new reservation could still take at once, as far as this budget alone goes."""
         spent, reserved = self._spent, self._reserved
-        return Remaining(
+        return Amounts(
             calls=max(0, self.limits.calls - spent.calls - reserved.calls),
             tokens=max(0, self.limits.tokens - spent.tokens - reserved.tokens),
             usd=max(0.0, self.limits.usd - spent.usd - reserved.usd),
@@ -137,19 +163,28 @@ class Budget:
         inside the reservation of another one.
 
         Raises:
-            BudgetExhausted: the amount does not fit into what is not spent, or the time is over.
+            BudgetExhausted: the amount does not fit into what is not spent, here or above, or the time is
+                over.
         """
         held = _Amount(calls=calls, tokens=tokens, usd=usd)
-        await self._take(held)
         reservation = Reservation(_held=held)
+        taken: list[Budget] = []
         failed = True
         try:
+            # What the whole lacks is no matter of the part.
+            for level in reversed((self, *self._above)):
+                level._refuse(held)
+            for level in (self, *self._above):
+                await level._take(held)
+                taken.append(level)
             yield reservation
             failed = False
         finally:
-            self._reserved.add(held, -1)
-            self._spent.add(reservation.cost(failed=failed))
-            self._wake()
+            cost = reservation.cost(failed=failed)
+            for level in taken:
+                level._reserved.add(held, -1)
+                level._spent.add(cost)
+                level._wake()
 
     @asynccontextmanager
     async def in_time(self) -> AsyncGenerator[None]:
@@ -182,10 +217,13 @@ class Budget:
 
     def _fits(self, held: _Amount) -> bool:
         left = self.remaining()
-        return held.calls <= left.calls and held.tokens <= left.tokens and held.usd <= left.usd
+        fits = held.calls <= left.calls and held.tokens <= left.tokens and held.usd <= left.usd
+        return fits or not self._bound
 
     def _refuse(self, held: _Amount) -> None:
         """Raise if the amount would not fit even if no other call were running."""
+        if not self._bound:
+            return
         elapsed = self._elapsed()
         if elapsed >= self.limits.seconds:
             raise _exhausted("seconds", self.limits.seconds, elapsed, 0)
@@ -196,7 +234,7 @@ class Budget:
         )
         for name, limit, spent, asked in checks:
             if spent + asked > limit or (spent >= limit and name != "usd"):
-                raise _exhausted(name, limit, spent, asked)
+                raise _exhausted(name, limit, spent, asked, self._name)
 
     def _wake(self) -> None:
         for waiter in self._waiting:
@@ -207,29 +245,21 @@ class Budget:
         return self._clock() - self._started
 
 
-def estimate(request: Request) -> TokenUsage:
-    """Return about what a call may consume at most: its prompt and its form, and the longest reply."""
-    texts = [message.content for message in request.messages]
-    match request.form:
-        case Typed(schema=schema):
-            texts.append(encoded(schema).decode())
-        case FunctionCalling(tools=tools):
-            texts.append(encoded(tools).decode())
-        case _:
-            pass  # A grammar is held against the reply, never read as a prompt.
-    prompt = sum(len(text.encode("utf-8", "replace")) for text in texts)
-    return TokenUsage(
-        input_tokens=math.ceil(prompt / BYTES_PER_TOKEN), output_tokens=request.settings.max_tokens
-    )
-
-
-def _exhausted(name: LimitName, limit: float, spent: float, asked: float) -> BudgetExhausted:
+def _exhausted(name: LimitName, limit: float, spent: float, asked: float, part: str = "") -> BudgetExhausted:
     need = f", the next call may need {_figure(asked)}" if asked and name != "calls" else ""
+    what = f"The share of {part} of the budget," if part else "The budget of"
+    whole = "the whole" if part else "it"
     return BudgetExhausted(
-        f"The budget of {_figure(limit)} {_UNITS[name]} is used up: {_figure(spent)} spent{need}. "
-        f"Raise it with --max-{name}.",
+        f"{what} {_figure(limit)} {UNITS[name]}{',' if part else ''} is used up: {_figure(spent)} spent"
+        f"{need}. Raise {whole} with --max-{name}.",
         limit=name,
+        part=part,
     )
+
+
+def _consumed(usage: TokenUsage, calls: int) -> _Amount:
+    tokens = usage.input_tokens + usage.output_tokens
+    return _Amount(calls=calls, tokens=tokens, usd=usage.usd, seconds=usage.seconds)
 
 
 def _figure(value: float) -> str:

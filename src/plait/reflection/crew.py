@@ -84,13 +84,14 @@ class Crew:
         """Return the crew of a round.
 
         A later one is drawn from other seeds, so that it does not repeat itself, and does not go a known way
-        that ended in a weak answer.
+        that ended in a weak answer. What it spends is told apart.
         """
+        budget = self.planner.budget.part(f"round-{number}")
         return replace(
             self,
-            planner=self.planner.at_round(number),
-            tool=self.tool.at_round(number),
-            answer=self.answer.at_round(number),
+            planner=replace(self.planner.at_round(number), budget=budget),
+            tool=replace(self.tool.at_round(number), budget=budget),
+            answer=replace(self.answer.at_round(number), budget=budget),
             goes_known_ways=number == 1,
         )
 

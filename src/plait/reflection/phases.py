@@ -19,6 +19,11 @@ from plait.reflection.trajectory import Effects, Trajectory
 class Phases(Protocol):
     """Plan, act and answer, each at the place of a round."""
 
+    @property
+    def teams(self) -> int:
+        """How many teams work."""
+        ...
+
     async def plan(self, journal: Journal, crew: Crew, lessons: Sequence[str], number: int) -> Judged[Plan]:
         """Return the plan of round `number`; `lessons` are earlier rounds as text."""
         ...
@@ -38,6 +43,8 @@ class Phases(Protocol):
 
 class OneCrew:
     """The phases as one crew works through them, and meets nobody."""
+
+    teams = 1
 
     async def plan(self, journal: Journal, crew: Crew, lessons: Sequence[str], number: int) -> Judged[Plan]:
         """Let the planner plan."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from plait.agents.gate import Judged
-from plait.errors import ReplyError
+from plait.errors import BudgetExhausted, ReplyError
 from plait.events import LoopBroken, Noted, RoundFinished, RoundStarted
 from plait.journal import JSON, Journal, JSONObject
 from plait.reflection.crew import Crew
@@ -19,6 +19,7 @@ from plait.reflection.memory import LongTermMemory
 from plait.reflection.phases import OneCrew, Phases
 from plait.reflection.plan import Plan
 from plait.reflection.planner import whole_task
+from plait.reflection.thrift import teams_paid
 from plait.reflection.trajectory import Effects, Trajectory
 from plait.reflection.wording import trajectory_text
 from plait.verdict import Check
@@ -71,9 +72,10 @@ async def solve_in_rounds(
     memory = LongTermMemory(enabled=crew.settings.long_term)
     failures: list[str] = []
     for number in range(1, crew.settings.rounds + 1):
+        own = replace(work, crew=crew.at_round(number))
 
-        async def one(branch: Journal, _: None, number: int = number) -> str | None:
-            return await _round(branch, replace(work, crew=crew.at_round(number)), memory.entries, number)
+        async def one(branch: Journal, _: None, own: _Work = own, number: int = number) -> str | None:
+            return await _round(branch, own, memory.entries, number)
 
         failure = await journal.branch(f"round-{number}", one, None)
         if failure is None:
@@ -85,7 +87,28 @@ async def solve_in_rounds(
             break
         failures.append(failure)
         memory.write(journal, f"Round {number}\n{failure}")
+        if number < crew.settings.rounds:
+            work = await _paid(journal, work, own.crew)
     memory.clear(journal)
+
+
+async def _paid(journal: Journal, work: _Work, last: Crew) -> _Work:
+    """Return the work as the budget pays another round of it; else answer from what there is, and end.
+
+    Raises:
+        BudgetExhausted: it does not.
+    """
+    progress, teams = work.progress, work.phases.teams
+    try:
+        paid = await teams_paid(journal, progress.rounds + 1, last.planner.budget, teams)
+    except BudgetExhausted:
+        if progress.answer is None and progress.trajectory is not None:
+            await _answer(journal, work, progress.rounds)
+        raise
+    if paid == teams:
+        return work
+    journal.emit(Noted(text=f"the budget runs low, so one team goes on in round {progress.rounds + 1}"))
+    return replace(work, phases=OneCrew())
 
 
 async def _round(journal: Journal, work: _Work, lessons: Sequence[str], number: int) -> str | None:

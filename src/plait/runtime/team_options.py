@@ -88,6 +88,7 @@ class TeamOptions:
             elitism=not paper,
             all_go_on=paper,
             stall_seconds=self.stall_seconds,
+            thrifty=not paper,
         ).without(switches)
 
     def phase_gate(self, without: Sequence[str] = ()) -> GateSettings:

@@ -5,7 +5,7 @@ their teams comes out.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from plait.events import (
@@ -21,6 +21,7 @@ from plait.journal import Journal
 from plait.teams.aggregate import Merged, MergeWork, merge
 from plait.teams.chain import Phase
 from plait.teams.ensemble import Ensemble
+from plait.teams.gathering import Loss
 from plait.teams.partition import partition
 from plait.teams.places import tell
 from plait.teams.pruning import Candidate, draw, lowest_of_groups
@@ -31,6 +32,17 @@ from plait.teams.solution import Solution
 
 EQUAL = "nothing: the solutions are equal"
 """What a merge changes where there is nothing to merge."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Met:
+    """What became of a meeting."""
+
+    present: Sequence[str]
+    entry: Entry | None
+    """What goes back to all who were there; None where that was one team."""
+    loss: Loss | None = None
+    """Why the meeting could not be held to its end by this process."""
 
 
 class Meeting:

@@ -5,24 +5,26 @@ values; who waits for whom is settled here, outside of them. Knows nothing of do
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from plait.agents.together import together
-from plait.errors import BudgetExhausted, ModelError, PlaitError, ReplyError, RequestRefused
+from plait.errors import BudgetExhausted, ModelError, PlaitError, ReplyError
 from plait.events import Noted, TeamDropped, TeamFinished
 from plait.journal import Journal
 from plait.teams.chain import Phase
 from plait.teams.dialogue import work_through
+from plait.teams.economy import Ahead, Economy, ahead_of
 from plait.teams.ensemble import Ensemble, TeamsProgress
-from plait.teams.gathering import Gathering, Loss, LossKind, Unsettled
-from plait.teams.meeting import Meeting
+from plait.teams.gathering import Gathering, Loss, Unsettled
+from plait.teams.losses import loss_of, what_stopped
+from plait.teams.meeting import Meeting, Met
 from plait.teams.phase_values import PhaseResult, PhaseWork
 from plait.teams.places import tell
 from plait.teams.ratings import Entry, Ratings, best
 from plait.teams.stall import Stalled
-from plait.teams.team import Team, make_teams
+from plait.teams.team import Team, inspected_next, make_teams
 
 END = "ended"
 """The step that records whose chains came to their end."""
@@ -45,23 +47,13 @@ async def run_teams(journal: Journal, ensemble: Ensemble, progress: TeamsProgres
     await _Orchestra(ensemble.pulse.heard(journal), ensemble, progress).play()
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Met:
-    """What became of a meeting."""
-
-    present: Sequence[str]
-    entry: Entry | None
-    """What goes back to all who were there; None where that was one team."""
-    loss: Loss | None = None
-    """Why the meeting could not be held to its end by this process."""
-
-
 class _Orchestra:
     def __init__(self, journal: Journal, ensemble: Ensemble, progress: TeamsProgress) -> None:
         self._journal = journal
         self._ensemble = ensemble
         self._progress = progress
         self._ratings = Ratings(journal, ensemble)
+        self._economy = Economy(journal, ensemble.budget, thrifty=ensemble.settings.thrifty)
         self._teams = make_teams(ensemble)
         self._phases = ensemble.domain.chain.phases
         self._meetings = {
@@ -71,7 +63,7 @@ class _Orchestra:
         }
         self._end = Gathering([team.name for team in self._teams])
         self._gatherings = (*self._meetings.values(), self._end)
-        self._met: dict[str, asyncio.Future[_Met]] = {}
+        self._met: dict[str, asyncio.Future[Met]] = {}
         self._fates: dict[str, asyncio.Future[bool]] = {}
         """Of each team: whether no other need take over its work."""
         self._settled = asyncio.Event()
@@ -81,6 +73,8 @@ class _Orchestra:
         """What teams were dropped for in this process."""
         self._lacking: dict[str, BudgetExhausted | ModelError] = {}
         """Who lacked budget or a model in this process, and the error; nobody else's work is lost by it."""
+        self._resting: set[str] = set()
+        """Teams that were dropped."""
 
     async def play(self) -> None:
         """Run all teams and meetings to the end, and choose the result."""
@@ -122,9 +116,13 @@ class _Orchestra:
         recorded = self._lost_on_record(team)
         if recorded is not None and recorded.phase == phase.name:
             return recorded
+        work, loss = await self._affordable(team, phase)
+        if loss is not None:
+            return loss
+        budget = team.budget.part(phase.name)
         try:
             result = await self._journal.branch(
-                f"{team.name}/{phase.name}", partial(_work, self._ensemble), team.work(phase)
+                f"{team.name}/{phase.name}", partial(_work, replace(self._ensemble, budget=budget)), work
             )
         except (ReplyError, ModelError, BudgetExhausted, Stalled) as error:
             if isinstance(error, ReplyError) and phase.optional and not phase.key:
@@ -132,14 +130,38 @@ class _Orchestra:
                 await tell(self._journal, team.name, Noted(text=text))
                 return None
             self._errors[team.name] = error
-            kind = _kind(error)
-            passes = kind in ("model", "budget")
-            if passes and isinstance(error, BudgetExhausted | ModelError):
+            loss = loss_of(phase.name, error)
+            if loss.passes and isinstance(error, BudgetExhausted | ModelError):
                 self._lacking[f"{team.name} in {phase.name}"] = error
-            return Loss(phase=phase.name, reason=error.message, kind=kind, passes=passes)
+            return loss
+        self._economy.ended(budget)
         team.take(Entry(solution=result.solution, rating=result.rating))
         self._offer(team, phase)
         return None
+
+    async def _affordable(self, team: Team, phase: Phase) -> tuple[PhaseWork, Loss | None]:
+        """Return what the team does in a phase: less where the budget runs low, or why it gives way."""
+        work, phases = team.work(phase), team.chain.phases
+        if phase == phases[0]:
+            return work, None
+        meetings = () if self._ensemble.settings.all_go_on else tuple(self._meetings)
+        ahead = ahead_of(phases, phase, meetings, self._rank(team))
+        found = await self._economy.lacks(f"{team.name}/{phase.name}", ahead)
+        if not found.lacks:
+            return work, None
+        if found.rank > 1:
+            return work, Loss(phase=phase.name, reason=found.fewer_teams, kind="budget")
+        if phase.rounds > 1:
+            await tell(self._journal, team.name, Noted(text=found.fewer_rounds(team.name, phase.name)))
+        return replace(work, phase=replace(phase, rounds=1)), None
+
+    def _rank(self, team: Team) -> int:
+        """Return which of the teams that go on a team is; the first is the last to give way."""
+        last = next(reversed(self._met.values()), None)
+        if not self._ensemble.settings.all_go_on and last is not None and last.done():
+            return 1
+        before = [each for each in self._teams[: team.number - 1] if each.name not in self._resting]
+        return len(before) + 1
 
     def _offer(self, team: Team, phase: Phase, beyond: float = 0.0) -> None:
         """Keep what the team has as the best so far, if it is."""
@@ -155,6 +177,7 @@ class _Orchestra:
         return next((losses[team.name] for losses in records if team.name in losses), None)
 
     async def _drop(self, team: Team, loss: Loss) -> None:
+        self._resting.add(team.name)
         if loss.passes:
             told = Noted(text=f"{team.name} stops in {loss.phase} until the run is taken up: {loss.reason}")
             await tell(self._journal, team.name, told)
@@ -167,7 +190,7 @@ class _Orchestra:
         for gathering in self._gatherings:
             gathering.leave(team.name, loss)
 
-    async def _handed_back(self, team: Team, phase: Phase, met: _Met) -> bool:
+    async def _handed_back(self, team: Team, phase: Phase, met: Met) -> bool:
         """Take a meeting's result; return whether the team goes on."""
         if met.entry is None:
             return True
@@ -207,44 +230,45 @@ class _Orchestra:
         try:
             met = await self._held(phase)
         except Unsettled as missing:
-            met = _Met(present=(), entry=None, loss=missing.loss)
+            met = Met(present=(), entry=None, loss=missing.loss)
         except (BudgetExhausted, ModelError) as error:
             self._lacking[f"the meeting after {phase.name}"] = error
             kind = "budget" if isinstance(error, BudgetExhausted) else "model"
             loss = Loss(phase=phase.name, reason=error.message, kind=kind, passes=True)
-            met = _Met(present=(), entry=None, loss=loss)
+            met = Met(present=(), entry=None, loss=loss)
         self._met[phase.name].set_result(met)
 
-    async def _held(self, phase: Phase) -> _Met:
+    async def _held(self, phase: Phase) -> Met:
         gathering, name = self._meetings[phase.name], phase.name
         attendance = await gathering.attendance(self._journal, f"{name}/{ATTENDANCE}", self._settled.wait)
         present = attendance.present
         entry: Entry | None = None
         if len(present) > 1:
             brought = [team.entry(phase.writes) for team in self._teams if team.name in present]
-            meeting = Meeting(self._journal, self._ensemble, self._ratings, phase)
-            entry = await meeting.hold(present, [each for each in brought if each is not None])
-            if self._inspected_next(phase, present):
+            entry = await self._agreed(phase, present, [each for each in brought if each is not None])
+            if inspected_next(self._teams, phase, present):
                 # Else each team that goes on with it would have it rated.
                 [entry], told = await self._ratings.rated([entry])
                 await tell(self._journal, name, *told)
-        return _Met(present=present, entry=entry)
+        return Met(present=present, entry=entry)
 
-    def _inspected_next(self, phase: Phase, present: Sequence[str]) -> bool:
-        """Whether a team that met inspects what it is given back before it changes it."""
-        for team in self._teams:
-            phases = team.chain.phases
-            later = phases[phases.index(phase) + 1 :] if team.name in present else ()
-            following = next((each for each in later if each.writes == phase.writes), None)
-            if following is not None and following.inspects:
-                return True
-        return False
+    async def _agreed(self, phase: Phase, present: Sequence[str], brought: Sequence[Entry]) -> Entry:
+        """Return what a meeting makes of what its teams bring; the best of it where it cannot be paid."""
+        phases = next(team.chain.phases for team in self._teams if team.name == present[0])
+        rest = len(phases) - phases.index(phase) - 1
+        ahead = Ahead(rank=len(present), together=0, meetings=1, alone=rest)
+        found = await self._economy.lacks(phase.name, ahead)
+        if not found.lacks:
+            return await Meeting(self._journal, self._ensemble, self._ratings, phase).hold(present, brought)
+        chosen = best(brought)
+        await tell(self._journal, phase.name, Noted(text=found.no_merge(phase.name, present[chosen])))
+        return brought[chosen]
 
     async def _await_end(self) -> None:
         try:
             attendance = await self._end.attendance(self._journal, END, self._nobody_left)
         except Unsettled:
-            raise _told(self._lacking) from None
+            raise what_stopped(self._lacking) from None
         self._finished = attendance.present
         self._settled.set()
 
@@ -273,28 +297,3 @@ class _Orchestra:
 async def _work(ensemble: Ensemble, journal: Journal, work: PhaseWork) -> PhaseResult:
     async with ensemble.pulse.bounded(ensemble.settings.stall_seconds):
         return await work_through(journal, ensemble, work)
-
-
-def _told(lacking: Mapping[str, BudgetExhausted | ModelError]) -> BudgetExhausted | ModelError:
-    """Return the error that ends a run, with who stopped for want of budget or of a model."""
-    names = sorted(lacking, key=lambda name: (len(name), name))
-    errors = [lacking[name] for name in names]
-    error = next((each for each in errors if isinstance(each, BudgetExhausted)), errors[0])
-    message = f"{error.message.rstrip('.')}. What stopped: {', '.join(names)}."
-    if isinstance(error, BudgetExhausted):
-        return BudgetExhausted(message, limit=error.limit)
-    return ModelError(message)
-
-
-def _kind(error: ReplyError | ModelError | BudgetExhausted | Stalled) -> LossKind:
-    match error:
-        case ReplyError():
-            return "reply"
-        case RequestRefused():
-            return "refused"
-        case ModelError():
-            return "model"
-        case BudgetExhausted():
-            return "budget"
-        case Stalled():
-            return "stall"

@@ -54,6 +54,9 @@ class TeamSettings:
     """On: after the last meeting every chain goes on; off: one does."""
     stall_seconds: float = STALL_SECONDS
     """What is under way when no step of the run ends for so long, a team's phase or a merge, is given up."""
+    thrifty: bool = True
+    """On: a team may take at most twice its fair share of the budget, and a run whose budget runs low goes on
+    with fewer teams, without a merge, in fewer rounds; off: it goes on as it is until it stops."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.teams <= MOST_TEAMS:

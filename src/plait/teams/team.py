@@ -3,10 +3,13 @@
 Knows nothing of other teams.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from plait.events import TeamStarted
+from plait.models.budget import Budget
 from plait.teams.chain import Chain, Phase
+from plait.teams.economy import share_of
 from plait.teams.ensemble import Ensemble
 from plait.teams.phase_values import PhaseWork, team_name
 from plait.teams.ratings import Entry
@@ -19,6 +22,8 @@ class Team:
 
     number: int
     chain: Chain
+    budget: Budget
+    """Its share of the run's."""
     products: dict[str, Solution] = field(default_factory=dict[str, Solution])
     ratings: dict[str, Rating] = field(default_factory=dict[str, Rating])
     """Of versions of its products, by digest, as its own phases and meetings made them."""
@@ -66,9 +71,24 @@ def make_teams(ensemble: Ensemble) -> list[Team]:
     Raises:
         UserError: a phase was to be left out that is unknown or not optional.
     """
-    leave_out = ensemble.settings.leave_out
+    settings = ensemble.settings
+    leave_out = settings.leave_out
+    share = share_of(settings.teams) if settings.thrifty else 1.0
     teams: list[Team] = []
-    for number in range(1, ensemble.settings.teams + 1):
+    for number in range(1, settings.teams + 1):
         without = leave_out[number - 1] if number <= len(leave_out) else ()
-        teams.append(Team(number=number, chain=ensemble.domain.chain.without(without)))
+        chain = ensemble.domain.chain.without(without)
+        budget = ensemble.budget.part(team_name(number), share)
+        teams.append(Team(number=number, chain=chain, budget=budget))
     return teams
+
+
+def inspected_next(teams: Sequence[Team], phase: Phase, present: Sequence[str]) -> bool:
+    """Whether a team that met after `phase` inspects what it is given back before it changes it."""
+    for team in teams:
+        phases = team.chain.phases
+        later = phases[phases.index(phase) + 1 :] if team.name in present else ()
+        following = next((each for each in later if each.writes == phase.writes), None)
+        if following is not None and following.inspects:
+            return True
+    return False

@@ -49,7 +49,7 @@ class ToolTeams:
             return await make_plan(branch, own, lessons, number)
 
         plans = await self._each(journal, crew, "plan", made)
-        plan = await meet_on_plans(journal, self._ensemble, crew, plans)
+        plan = await meet_on_plans(journal, self._drawing_on(crew), crew, plans)
         await tell(journal, "plan", PlanMade(round=number, subtasks=plan.output.as_json()))
         return plan
 
@@ -74,12 +74,21 @@ class ToolTeams:
             return (await write_answer(branch, own, trajectory)).judged
 
         answers = await self._each(journal, crew, "answer", made)
-        judged = await meet_on_answers(journal, self._ensemble, crew, trajectory, answers)
+        judged = await meet_on_answers(journal, self._drawing_on(crew), crew, trajectory, answers)
         return Passed(judged=judged, attempts=1, refused=(), forced=bool(judged.problems))
 
     @property
+    def teams(self) -> int:
+        """How many there are."""
+        return self._ensemble.settings.teams
+
+    @property
     def _teams(self) -> range:
-        return range(1, self._ensemble.settings.teams + 1)
+        return range(1, self.teams + 1)
+
+    def _drawing_on(self, crew: Crew) -> Ensemble:
+        """Return the ensemble for a meeting of a round, which spends what the round does."""
+        return replace(self._ensemble, budget=crew.planner.budget)
 
     def _of(self, crew: Crew, team: int) -> Crew:
         """Return the crew of a team: each draws for itself."""
