@@ -352,3 +352,22 @@ async def test_budget_that_ends_in_a_rehearsal_changes_nothing() -> None:
     outcome = await run.outcome()
     assert outcome.status == "budget_exhausted"
     assert [each for each in run.library.calls if each.startswith("return")] == []
+
+
+async def test_where_the_budget_runs_low_one_team_goes_on_in_the_next_round() -> None:
+    weak = [plan(PLAN), *GOOD, answer("Hm.", score=3)]
+    second = [plan(PLAN), done(), answer("Yes.")]
+    run = Run(
+        [*team(1, *weak, *second), *team(2, *weak)],
+        reflection=ReflectionSettings(rounds=2),
+        # Two teams took ten calls in the first round; what is left pays a round of one.
+        limits=Limits(calls=17),
+    )
+    outcome = await run.outcome()
+    assert (outcome.status, outcome.answer) == ("succeeded", "Yes.")
+    assert "the budget runs low, so one team goes on in round 2" in [each.text for each in run.of(Noted)]
+    assert [event.passed for event in run.of(RoundFinished)] == [False, True]
+
+    again = Run([], reflection=ReflectionSettings(rounds=2))
+    again.memory.results = run.memory.results
+    assert await again.outcome() == outcome

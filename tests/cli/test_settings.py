@@ -103,3 +103,15 @@ def test_the_doctor_tells_which_file_is_in_force(plait: Commands, folder: Path):
     checks = {check["name"]: check for check in plait("doctor", "--json").json["checks"]}
     assert checks["settings"]["state"] == "broken"
     assert "must be a whole number" in checks["settings"]["found"]
+
+
+def test_each_strand_is_switched_off_by_one_flag(plait: Commands, folder: Path):
+    off = ("--no-teams", "--no-reflection", "--no-experience")
+    said, _ = plait.solve("--yes", *off)
+    assert said.status == 0
+    (folder / "plait.toml").write_text("teams = 2\n" + "\n".join(f"{each[2:]} = true" for each in off[1:]))
+    assert plait.solve("--yes", "--no-teams")[0].status == 0
+    for run in runs():
+        options = options_on_record(records(run.run_id))
+        assert (options["teams"], options["without"]) == (1, ["reflection", "experience"])
+    assert plait("run", "x", "--no-teams", "--teams", "2", "--no-settings").status == 2

@@ -173,3 +173,11 @@ def test_a_file_is_named_by_the_user_or_by_the_environment(tmp_path: Path, monke
     said = in_force(tmp_path / FILE_NAME)
     assert said is not None
     assert (said.named, said.values) == (True, {"seed": 6})
+
+
+def test_a_folder_that_is_gone_has_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert in_force() is None

@@ -50,10 +50,9 @@ def lacking(left: Amounts, needed: Amounts) -> LimitName | None:
 
 def shortage(limit: LimitName, left: Amounts, needed: Amounts) -> str:
     """Say in a few words how much of a limit is left, and how much will be needed."""
-    there, asked = figure(getattr(left, limit)), figure(getattr(needed, limit))
+    there, asked = (getattr(each, limit) for each in (left, needed))
+    if limit == "usd":
+        return f"{there:,.2f} USD are left, about {asked:,.2f} are needed"
+    # Half a call pays for none.
+    there, asked = f"{math.floor(there):,}", f"{math.ceil(asked):,}"
     return f"{there} {UNITS[limit]} are left, about {asked} are needed"
-
-
-def figure(value: float) -> str:
-    """Return a number as it is told."""
-    return f"{value:,.2f}" if 0 < value < 10 and value != int(value) else f"{value:,.0f}"

@@ -37,21 +37,21 @@ class Chosen:
     """What was taken from a file, in a line."""
 
 
-def in_force(
-    named: str | os.PathLike[str] | None = None, *, folder: Path | None = None
-) -> SettingsFile | None:
+def in_force(named: str | os.PathLike[str] | None = None) -> SettingsFile | None:
     """Return the settings file that counts: the named one, else that of the folder, or None.
 
     Args:
         named: The file that the user names; else the environment may name one.
-        folder: Where the search begins; None: where the process is.
 
     Raises:
         UserError: it cannot be read, or something in it does not fit.
     """
     if file := named or os.environ.get(VARIABLE, "").strip():
         return read(Path(file), named=True)
-    found = find(Path.cwd() if folder is None else folder)
+    try:
+        found = find(Path.cwd())
+    except FileNotFoundError:  # The folder was removed under the process.
+        return None
     return None if found is None else read(found, named=False)
 
 

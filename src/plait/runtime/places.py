@@ -25,7 +25,6 @@ def anchored(values: Mapping[str, Any], folder: Path | None = None) -> dict[str,
         UserError: a single value stands where a list is asked for.
     """
     check_lists(values)
-    folder = Path.cwd() if folder is None else folder
     changed = dict(values)
     for name in ("files", "tools"):
         if name in changed:
@@ -36,9 +35,9 @@ def anchored(values: Mapping[str, Any], folder: Path | None = None) -> dict[str,
         if changed.get(name):
             changed[name] = _absolute(changed[name], folder, always=True)
     if changed.get("check"):
-        changed["check_folder"] = changed.get("check_folder") or str(folder)
+        changed["check_folder"] = changed.get("check_folder") or str(folder or Path.cwd())
     if any(is_module(source) for source in changed.get("tools", ())):
-        changed["tools_folder"] = changed.get("tools_folder") or str(folder)
+        changed["tools_folder"] = changed.get("tools_folder") or str(folder or Path.cwd())
     return changed
 
 
@@ -47,6 +46,7 @@ def is_module(source: str) -> bool:
     return not source.endswith(TOOL_FILE_ENDINGS) and all(part.isidentifier() for part in source.split("."))
 
 
-def _absolute(name: str, folder: Path, *, always: bool) -> str:
+def _absolute(name: str, folder: Path | None, *, always: bool) -> str:
     is_path = always or ("://" not in name and name.endswith(TOOL_FILE_ENDINGS))
-    return str((folder / Path(name).expanduser()).absolute()) if is_path else name
+    path = (folder or Path()) / Path(name).expanduser()
+    return str(path.absolute()) if is_path else name

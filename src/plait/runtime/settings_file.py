@@ -51,7 +51,14 @@ def find(folder: Path) -> Path | None:
     above = [folder, *folder.parents]
     if home in above:
         above = above[: above.index(home) + 1]
-    return next((place / FILE_NAME for place in above if (place / FILE_NAME).is_file()), None)
+    return next((place / FILE_NAME for place in above if _is_file(place / FILE_NAME)), None)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # A folder above may be closed to the user.
+        return False
 
 
 def read(path: Path, *, named: bool) -> SettingsFile:
