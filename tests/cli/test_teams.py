@@ -85,7 +85,7 @@ def test_a_replay_gives_the_same_result(teams: str, plait: Commands, endpoint: E
     assert endpoint.requests == asked
 
 
-@pytest.mark.parametrize("calls", [1, 4, 9])
+@pytest.mark.parametrize("calls", [1, 4, 6])
 def test_a_used_up_budget_is_resumed_with_a_larger_one(calls: int, plait: Commands, endpoint: Endpoint):
     said = studio.run(plait, endpoint.base_url, "--teams", "3", "--json", "--max-calls", str(calls))
     assert (said.status, said.json["status"]) == (3, "budget_exhausted")
@@ -98,11 +98,22 @@ def test_a_used_up_budget_is_resumed_with_a_larger_one(calls: int, plait: Comman
 
 
 def test_the_best_so_far_of_a_used_up_budget_is_handed_over(plait: Commands, endpoint: Endpoint):
-    # Four calls are the plan and the note, and the fifth would have polished it.
-    said = studio.run(plait, endpoint.base_url, "--teams", "1", "--json", "--max-calls", "4")
+    # Three calls are the plan and the note, and the fourth would have polished it.
+    said = studio.run(plait, endpoint.base_url, "--teams", "1", "--json", "--max-calls", "3")
     assert said.status == 3
     assert said.json["answer"] == "The note of team 1, PLANNED, in short."
     assert [Path(path).name for path in said.json["artifacts"]] == ["RECORD.md", "note.md"]
+
+
+def test_a_budget_that_runs_low_goes_on_with_less_and_says_so(plait: Commands, endpoint: Endpoint):
+    said = studio.run(plait, endpoint.base_url, "--teams", "3", "--json", "--max-calls", "9")
+    assert (said.status, said.json["answer"]) == (0, POLISHED)
+    assert endpoint.requests <= 9
+    dropped = {team["name"]: team["dropped"] for team in said.json["teams"]}
+    assert dropped["team-1"] == ""
+    assert "the budget runs low" in dropped["team-3"]
+    assert "so fewer teams go on" in plait("show", said.json["run_id"]).out
+    assert json.loads(plait("replay", said.json["run_id"]).out) == said.json
 
 
 def test_a_domain_file_is_read_once(plait: Commands, endpoint: Endpoint, tmp_path: Path):

@@ -18,6 +18,7 @@ def test_the_preset_of_the_paper_switches_off_what_goes_beyond_it() -> None:
         analyse_merged=True,
         elitism=False,
         all_go_on=True,
+        thrifty=False,
     )
     assert paper.prune == TeamSettings(teams=8).prune
 

@@ -6,7 +6,7 @@ nothing of what phases do, or of who waits for whom.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from plait.journal import JSON, Journal, JSONObject
@@ -118,8 +118,10 @@ class Economy:
         async def look(_: JSONObject) -> JSON:
             return {"lacks": self._lacking(ahead), "rank": ahead.rank}
 
-        # What lies ahead is no argument: who goes on may depend on who was faster.
-        found = cast("Mapping[str, Any]", await self._journal.call(f"{place}/{MEANS}", look, {}))
+        # With other limits it is looked at anew. What lies ahead is no argument: who goes on may depend on
+        # who was faster.
+        limits: JSONObject = {"limits": asdict(self._budget.limits)}
+        found = cast("Mapping[str, Any]", await self._journal.call(f"{place}/{MEANS}", look, limits))
         return Found(lacks=str(found["lacks"]), rank=int(found["rank"]))
 
     def _lacking(self, ahead: Ahead) -> str:
