@@ -19,7 +19,7 @@ from plait.runtime.team_options import BUILT_IN, TOOLS, defaults_of, is_generati
 
 VARIABLE = "PLAIT_SETTINGS"
 """Names a settings file, like `--settings`."""
-PRESET_OPTIONS = ("teams", "temperatures", "reading")
+PRESET_OPTIONS = ("teams", "temperatures", "reading", "consolidate")
 """What a preset decides: one that the user says now goes before these in a file."""
 NAMED_ONLY = ("tools", "files", "out", "prompts", "base_url", "yes", "allow", "check", RETURNS)
 """Options that only a file sets that was named: they spend, permit, execute, read or write."""
