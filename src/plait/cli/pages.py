@@ -12,11 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from plait.cli.lines import BAD, STATUS_STYLES
-from plait.cli.meeting_lines import agreed_text
 from plait.cli.plan_words import rectified_text
 from plait.cli.sheet import Sheet, write_gate, write_prompt
 from plait.cli.story import ModelCall, Round, Step, Story, Subtask, ToolUse, Try
-from plait.cli.teams_pages import write_meeting, write_teams
+from plait.cli.teams_pages import write_agreed, write_meetings, write_teams
 from plait.cli.tree import happening_line
 from plait.cli.words import (
     cached_text,
@@ -27,7 +26,7 @@ from plait.cli.words import (
     tokens_text,
     value_text,
 )
-from plait.events import ActionsAgreed, Gated, MemoryCleared, MemoryWritten
+from plait.events import Gated, MemoryCleared, MemoryWritten
 from plait.models.callform import format_call
 from plait.task import Usage
 
@@ -96,15 +95,15 @@ def _write_round(sheet: Sheet, round: Round, calls: Sequence[ModelCall]) -> None
             after = f" (after {', '.join(subtask.depends_on)})" if subtask.depends_on else ""
             milestone = f" => {subtask.milestone}" if subtask.milestone else ""
             sheet.write(2, f"{subtask.id}. {subtask.goal}{milestone}{after}: {subtask.status}")
-    _write_meetings(sheet, round, "plan", calls)
+    write_meetings(sheet, round.meetings, "plan", calls)
     if round.agreed:
-        _write_agreed(sheet, round.agreed)
+        write_agreed(sheet, round.agreed)
     for subtask in round.subtasks:
         _write_subtask(sheet, subtask)
     if round.answering:
         sheet.write(1, "answer", "bold")
         _write_tries(sheet, 2, round.answering)
-    _write_meetings(sheet, round, "answer", calls)
+    write_meetings(sheet, round.meetings, "answer", calls)
     if round.check is not None:
         verdict = "right" if round.check.get("right") else "wrong"
         sheet.write(1, f"the user's check says {verdict}: {round.check.get('output', '')}")
@@ -113,20 +112,6 @@ def _write_round(sheet: Sheet, round: Round, calls: Sequence[ModelCall]) -> None
         sheet.write(
             1, "the round passed" if passed else "the round did not pass", "green" if passed else "red"
         )
-
-
-def _write_meetings(sheet: Sheet, round: Round, phase: str, calls: Sequence[ModelCall]) -> None:
-    for meeting in round.meetings:
-        if meeting.phase == phase:
-            write_meeting(sheet, meeting, calls)
-
-
-def _write_agreed(sheet: Sheet, agreed: ActionsAgreed) -> None:
-    sheet.write(0, agreed_text(agreed), "bold")
-    for call in agreed.calls:
-        sheet.write(1, call, "green")
-    for other in agreed.others:
-        sheet.write(1, f"{other['team']} would: {'; '.join(other['calls']) or 'change nothing'}", "yellow")
 
 
 def _write_subtask(sheet: Sheet, subtask: Subtask) -> None:

@@ -6,11 +6,12 @@ Knows nothing of databases; everything is written through a `Sheet`.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plait.cli.meeting_lines import agreed_text
 from plait.cli.sheet import Sheet, write_gate, write_prompt
 from plait.cli.story import ModelCall
 from plait.cli.teams_words import best_first, dialogue_text, dimensions_text, group_text, rating_text
 from plait.cli.words import one_line
-from plait.events import Gated, Instructed, SolutionRated, SolutionsMerged
+from plait.events import ActionsAgreed, Gated, Instructed, SolutionRated, SolutionsMerged
 from plait.runtime.record_page import changed_since, file_sources
 from plait.runtime.teams_story import Dialogue, Level, Meeting, Team, TeamsStory, pruned_text
 
@@ -30,7 +31,7 @@ def write_teams(sheet: Sheet, story: TeamsStory, calls: Sequence[ModelCall]) -> 
         _write_team(sheet, team, calls)
     for meeting in story.meetings:
         sheet.gap()
-        write_meeting(sheet, meeting, calls)
+        _write_meeting(sheet, meeting, calls)
     if story.results:
         sheet.gap()
         for rating in best_first(story.results):
@@ -95,8 +96,23 @@ def _write_rating(sheet: Sheet, level: int, head: str, rating: SolutionRated) ->
         sheet.write(level + 1, f"finding: {finding}", "dim")
 
 
-def write_meeting(sheet: Sheet, meeting: Meeting, calls: Sequence[ModelCall]) -> None:
-    """Write a meeting: what was rated, pruned, merged and refused, and what came of it."""
+def write_meetings(sheet: Sheet, meetings: Sequence[Meeting], phase: str, calls: Sequence[ModelCall]) -> None:
+    """Write the meetings after a phase."""
+    for meeting in meetings:
+        if meeting.phase == phase:
+            _write_meeting(sheet, meeting, calls)
+
+
+def write_agreed(sheet: Sheet, agreed: ActionsAgreed) -> None:
+    """Write what teams agreed to do, and what the others would do."""
+    sheet.write(0, agreed_text(agreed), "bold")
+    for call in agreed.calls:
+        sheet.write(1, call, "green")
+    for other in agreed.others:
+        sheet.write(1, f"{other['team']} would: {'; '.join(other['calls']) or 'change nothing'}", "yellow")
+
+
+def _write_meeting(sheet: Sheet, meeting: Meeting, calls: Sequence[ModelCall]) -> None:
     sheet.write(0, f"meeting after {meeting.phase}: {', '.join(meeting.teams)}", "bold")
     for by, rating in meeting.ratings.items():
         if by in meeting.teams:

@@ -19,9 +19,9 @@ from plait.reflection.memory import LongTermMemory
 from plait.reflection.phases import OneCrew, Phases
 from plait.reflection.plan import Plan
 from plait.reflection.planner import whole_task
+from plait.reflection.round_text import trajectory_text
 from plait.reflection.thrift import teams_paid
 from plait.reflection.trajectory import Effects, Trajectory
-from plait.reflection.wording import trajectory_text
 from plait.verdict import Check
 
 SERVED = "all effects were answered as when this was learned, so no model is asked for an answer"

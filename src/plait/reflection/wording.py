@@ -15,9 +15,10 @@ from plait.errors import UserError
 from plait.models.callspec import CallSpec, signature
 from plait.models.protocol import Message
 from plait.reflection.phrases import of_several
-from plait.reflection.plan import Plan, Subtask
+from plait.reflection.plan import Subtask
 from plait.reflection.rectification import ADD_AFTER, ADD_BEFORE, DELETE, GIVE_UP, SPLIT
 from plait.reflection.references import lessons_text
+from plait.reflection.round_text import plan_text, trajectory_text
 from plait.reflection.trajectory import (
     SHOWN_CHARACTERS,
     Step,
@@ -34,7 +35,6 @@ MADE_WITHOUT_SCORE, MADE_WITHOUT_CRITIQUE = "10", "It fits the subtask."
 """Shown for a call that needed no model."""
 OWN_CHARACTERS = 5_000
 """Of the results of the subtask at work; the rest is for what came before it."""
-GONE_ON = "-> this way did not do; what follows took its place"
 TRIED_CHARACTERS = 3_000
 """Of the results of a subtask that failed, where its plan is rectified."""
 WAYS: Mapping[str, str] = {
@@ -225,30 +225,6 @@ def _subtask(now: SubtaskRun, before: Trajectory) -> str:
 def _tried(run: SubtaskRun) -> str:
     parts = (shown(run.steps, TRIED_CHARACTERS), f"-> failed: {one_line(run.result)}")
     return "\n".join(part for part in parts if part)
-
-
-def plan_text(plan: Plan) -> str:
-    """Return a plan as numbered lines."""
-    return "\n".join(f"{subtask.id}. {subtask.goal}" for subtask in plan.subtasks)
-
-
-def trajectory_text(trajectory: Trajectory, *, remarks: bool = False) -> str:
-    """Return a round as text: every subtask with its calls, results and how it ended.
-
-    With `remarks` the agents' own critiques and scores too: that is what long-term memory keeps.
-    """
-    blocks = [trajectory.remarks] if remarks and trajectory.remarks else []
-    most = SHOWN_CHARACTERS // max(1, len(trajectory.runs))
-    for run in trajectory.runs.values():
-        after = f" (after {', '.join(run.subtask.depends_on)})" if run.subtask.depends_on else ""
-        head = f"Subtask {run.subtask.id}: {run.subtask.goal}{after}"
-        own = [f"{step.call}: {step.critique} (score {step.score})" for step in run.steps if step.critique]
-        tail = f"-> {run.status}" + (f": {one_line(run.result)}" if run.result else "")
-        # Whoever writes the answer need not know of a try that others made good.
-        tail = GONE_ON if run.replaced and not remarks else tail
-        parts = (head, shown(run.steps, most), *(own if remarks else ()), tail)
-        blocks.append("\n".join(part for part in parts if part))
-    return "\n\n".join(blocks)
 
 
 def revision(feedback: Feedback | None) -> str:

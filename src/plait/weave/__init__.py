@@ -1,7 +1,23 @@
 """The weave: the one place where the strands meet, and where one task is run.
 
-Knows nothing of databases, terminals or how models and tools are found: all that comes in a
-`Workshop`. Read it to know what a run does.
+The story of a run, in the order in which it happens:
+
+1. **Recall** (experience). What earlier runs taught is looked up by the goal. Where a pipeline fits all of
+   it, that is walked and no agent plans (`guide`). Else the plans of similar tasks, and warnings, go into
+   the first prompts (`references`).
+2. **Plan, act, answer** (a tool task, `tool_task`), in rounds (reflection): the planner splits the task;
+   each subtask goes the way of a pipeline, or its agent acts call by call; where one fails the plan is
+   mended; the answer agent writes. A weak answer goes into long-term memory and starts the next round.
+3. With several **teams** (`tool_teams`) each of them plans, and the plans meet and merge (`tool_meetings`);
+   each rehearses, and one acts on what most would do (`agreement`); each answers, and the answers meet.
+4. **What is to be made** (`team_task`), a program or a story, has a chain of phases of its own, which teams
+   work through side by side; they meet at key phases, prune, group, merge and hand back.
+5. **Every reply** of every agent passes its gate before anything is done with it.
+6. **The end** is in good order whatever ends it: the outcome has the best so far. What the run teaches is
+   investigated and stored by whoever started it.
+
+Each strand can be switched off and the others go on. Knows nothing of databases, terminals or how models and
+tools are found: all that comes in a `Workshop`.
 """
 
 from plait.errors import BudgetExhausted
@@ -15,9 +31,6 @@ from plait.weave.workshop import Outcome, Workshop
 
 async def run_task(journal: Journal, task: Task, workshop: Workshop) -> Outcome:
     """Run one task and end in good order, also when the budget is used up.
-
-    A tool task goes plan, act, answer, in rounds (reflection). What is to be made (a program, a story) is
-    made by teams, which meet at key phases; every reply of theirs passes its gate.
 
     Raises:
         UserError: something the user gave does not fit the task.
