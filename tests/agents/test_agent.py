@@ -80,7 +80,7 @@ async def test_what_was_asked_and_answered_is_one_recorded_step() -> None:
 
 
 async def test_a_call_is_reserved_before_it_is_made_and_settled_with_what_it_took() -> None:
-    budget_during: list[int] = []
+    budget_during: list[float] = []
     usage = TokenUsage(input_tokens=20, output_tokens=5)
 
     def answer(_: Request) -> Reply:
