@@ -1,10 +1,7 @@
 """Teams on a tool task: plans meet, one team acts on what most would do, answers meet."""
 
-from collections.abc import Callable
-from typing import Any
-
-from tests.reflection.crew import DANA, OMAR, Library, answer, done, give_back, plan, search
-from tests.support.memory_journal import Memory, MemoryJournal
+from tests.reflection.crew import DANA, OMAR, answer, done, give_back, plan, search
+from tests.support.assembly import ANALYSIS, EITHER, GOOD, PLAN, Run, judging, merging, team
 
 from plait.events import (
     ActionsAgreed,
@@ -20,82 +17,12 @@ from plait.events import (
     TeamDropped,
     TeamStarted,
 )
-from plait.models.budget import Budget, Limits
-from plait.models.protocol import Request, Settings
-from plait.models.scripted import Answer, ScriptedModel, Step, prompt
+from plait.models.budget import Limits
+from plait.models.scripted import Step
 from plait.reflection.settings import ReflectionSettings
-from plait.task import Task
 from plait.teams.ensemble import SEEDS_PER_TEAM
 from plait.teams.settings import TeamSettings
 from plait.tools.approval import ApprovalPolicy
-from plait.tools.executor import Executor
-from plait.weave import run_task
-from plait.weave.workshop import Outcome, Workshop
-
-TASK = "Return the loan of dana, and tell me."
-EITHER = "Return the loan of dana or that of omar, and tell me."
-ANALYSIS = (
-    "Solution 1\n+ It names dana.\n- It is long.\nSolution 2\n+ It is short.\n- It lacks dana.\n"
-    "# critique: fair\n# score: 9"
-)
-PLAN = "1. Return the loan of dana"
-GOOD = [search("dana"), give_back(DANA), done()]
-
-
-def is_merging(request: Request) -> bool:
-    return "Several teams worked on this task" in prompt(request)
-
-
-def of_team(number: int) -> Callable[[Request], bool]:
-    def fits(request: Request) -> bool:
-        judges = is_merging(request) or "You judge an answer" in prompt(request)
-        return not judges and (request.settings.seed or 0) // SEEDS_PER_TEAM == number - 1
-
-    return fits
-
-
-def team(number: int, *replies: Answer) -> list[Step]:
-    return [Step(reply, when=of_team(number)) for reply in replies]
-
-
-def merging(*replies: Answer) -> list[Step]:
-    return [Step(reply, when=is_merging) for reply in replies]
-
-
-def judging(*replies: Answer) -> list[Step]:
-    return [Step(reply, when="You judge an answer") for reply in replies]
-
-
-class Run:
-    """One run of several teams over one script."""
-
-    def __init__(self, script: list[Step], *, teams: TeamSettings | int = 2, **given: Any) -> None:
-        self.library = Library()
-        self.memory = Memory()
-        self.model = ScriptedModel(script)
-        tools = self.library.tools()
-        policy = given.pop("policy", ApprovalPolicy(yes=True))
-        options: dict[str, Any] = {
-            "reflection": ReflectionSettings(rounds=1),
-            "settings": Settings(seed=0),
-            "budget": Budget(given.pop("limits", Limits())),
-        }
-        self.workshop = Workshop(
-            model=self.model,
-            tools=tools,
-            notes="The library is open.",
-            executor=Executor(tools, policy),
-            teams=TeamSettings(teams=teams) if isinstance(teams, int) else teams,
-            **{**options, **given},
-        )
-
-    async def outcome(self, task: str = TASK, returns: Any = None) -> Outcome:
-        outcome = await run_task(MemoryJournal(self.memory), Task(text=task, returns=returns), self.workshop)
-        self.model.assert_done()
-        return outcome
-
-    def of(self, kind: type[Any]) -> list[Any]:
-        return self.memory.of(kind)
 
 
 async def test_teams_that_think_alike_need_no_merge_and_one_acts() -> None:

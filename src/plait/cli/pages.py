@@ -89,8 +89,10 @@ def _write_round(sheet: Sheet, round: Round, calls: Sequence[ModelCall]) -> None
     sheet.write(0, f"{team}round {round.number}{rehearsed}" if round.number else f"{team}steps", "bold")
     if round.planning or any(subtask.id for subtask in round.subtasks):
         sheet.write(1, "plan", "bold")
-    _write_tries(sheet, 2, round.planning, plan_follows=bool(round.subtasks))
-    for subtask in round.subtasks:
+    # A team works on what all agreed on, and not on its own plan.
+    follows = [] if round.team else round.subtasks
+    _write_tries(sheet, 2, round.planning, plan_follows=bool(follows))
+    for subtask in follows:
         if subtask.id:
             after = f" (after {', '.join(subtask.depends_on)})" if subtask.depends_on else ""
             milestone = f" => {subtask.milestone}" if subtask.milestone else ""

@@ -170,7 +170,8 @@ def _round(team: int, number: int, records: Sequence[Record]) -> Round:
         team=team,
         number=number,
         planning=_tries(parts["plan"]),
-        subtasks=_subtasks(number, records),
+        # A team rehearses the plan that all agreed on, and not its own.
+        subtasks=_subtasks([] if team else planned(records, number), records),
         answering=_tries(parts["answer"]),
         meetings=tell_meetings(records),
         agreed=next((r.event for r in records if isinstance(r.event, ActionsAgreed)), None),
@@ -180,8 +181,8 @@ def _round(team: int, number: int, records: Sequence[Record]) -> Round:
     )
 
 
-def _subtasks(number: int, records: Sequence[Record]) -> list[Subtask]:
-    known = {item.id: item for line in planned(records, number) for item in line.items()}
+def _subtasks(plan: Sequence[Planned], records: Sequence[Record]) -> list[Subtask]:
+    known = {item.id: item for line in plan for item in line.items()}
     groups: dict[str, list[Record]] = {id: [] for id in known}
     for record in records:
         event, place = record.event, place_of(record.path)

@@ -99,8 +99,8 @@ class Guide(Protocol):
         """Return the lessons of `advice` alone, for who does not plan."""
         ...
 
-    async def knows(self, journal: Journal, goal: str) -> bool:
-        """Whether there is a way through all of `goal`, so that it needs no plan."""
+    async def knows(self, journal: Journal, goal: str, task: str) -> bool:
+        """Whether there is a way through all of `goal`, so that it needs no plan; as in `trail`."""
         ...
 
     async def trail(self, journal: Journal, goal: str, task: str) -> Trail | None:

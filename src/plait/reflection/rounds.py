@@ -122,7 +122,8 @@ async def _round(journal: Journal, work: _Work, lessons: Sequence[str], number: 
         journal.emit(RoundFinished(round=number, answer="", score=None, passed=False))
         return f"No plan: {error.message}"
     progress.trajectory = Trajectory.of(plan.output)
-    progress.trajectory.remarks = f"Plan: {plan.critique} (score {plan.score})" if plan.critique else ""
+    scored = "" if plan.score is None else f" (score {plan.score})"
+    progress.trajectory.remarks = f"Plan: {plan.critique}{scored}" if plan.critique else ""
     await work.phases.act(journal, crew, progress.trajectory, progress.effects)
     last = number == crew.settings.rounds
     if progress.trajectory.failed and not last:
@@ -136,7 +137,8 @@ async def _plan(journal: Journal, work: _Work, lessons: Sequence[str], number: i
     crew = work.crew
 
     async def known(branch: Journal, guide: Guide) -> Judged[Plan] | None:
-        knows = await guide.knows(branch, " ".join(crew.task.split()))
+        task = " ".join(crew.task.split())
+        knows = await guide.knows(branch, task, task)
         return whole_task(branch, crew.task, number) if knows else None
 
     if crew.guide is not None and crew.goes_known_ways:

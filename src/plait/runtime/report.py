@@ -24,6 +24,7 @@ from plait.events import (
 )
 from plait.experience.investigation.planned import planned, rectifications
 from plait.models.ledger import round_of, team_of, usage_of
+from plait.runtime.teams_story import Team
 from plait.runtime.teams_telling import latest, tell_teams
 from plait.task import GateCounts, PlanItem, ReflectionReport, Result, Usage
 
@@ -165,13 +166,22 @@ def team_items(records: Sequence[Record]) -> list[Mapping[str, Any]]:
         {
             "name": team.name,
             "temperature": team.temperature,
-            "phases": [each.phase for each in team.dialogues if each.finished is not None],
-            "quality": team.quality,
+            "phases": _came_through(team),
+            # In a tool task a rating is of a plan or of an answer, not of all that a team did.
+            "quality": team.quality if team.dialogues else None,
             "pruned": team.pruned,
             "dropped": team.dropped.reason if team.dropped else "",
         }
         for team in (story.teams if story else ())
     ]
+
+
+def _came_through(team: Team) -> list[str]:
+    """Return the phases that a team finished; those of a tool task have no dialogues."""
+    if team.dialogues:
+        return [each.phase for each in team.dialogues if each.finished is not None]
+    phases = list(team.phases)
+    return phases if team.dropped is None else [each for each in phases if each != team.dropped.phase]
 
 
 def result_json(result: Result) -> Mapping[str, Any]:

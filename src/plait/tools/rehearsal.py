@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plait.events import EffectRehearsed
-from plait.journal import Journal
+from plait.journal import JSON, Journal, JSONObject
 from plait.tools.executor import Executor, Observation
 
 SEEMS_DONE = "Done."
@@ -37,9 +37,15 @@ class Rehearsal(Executor):
         if tool.effect == "reads":
             return await self._for.execute(journal, name, tool_name, arguments)
         so_far = self._for.effects_done + self.effects_done
-        refusal = self.policy.refusal(tool, allowed_by="effect", effects_so_far=so_far)
-        if refusal is not None and refusal.by != "--dry-run":
-            return Observation(text=f"not done: {refusal.reason}", ok=False, effect=tool.effect)
+
+        async def decide(_: JSONObject) -> JSON:
+            refusal = self.policy.refusal(tool, allowed_by="effect", effects_so_far=so_far)
+            return "" if refusal is None or refusal.by == "--dry-run" else refusal.reason
+
+        # On record, as the run may be taken up with other options.
+        refused = await journal.call(name, decide, {"tool": tool.name, "arguments": arguments})
+        if refused:
+            return Observation(text=f"not done: {refused}", ok=False, effect=tool.effect)
         self.effects_done += 1
         journal.emit(EffectRehearsed(tool=tool_name, arguments=arguments))
         return Observation(text=SEEMS_DONE, ok=True, effect=tool.effect)

@@ -51,9 +51,10 @@ class ExperienceGuide:
             return Found()
         return await self.references.find(journal, goal, workflows=workflows)
 
-    async def knows(self, journal: Journal, goal: str) -> bool:
-        """Whether a pipeline fits the whole of a goal."""
-        return self.walks and await self.recollection.pipeline(journal, goal) is not None
+    async def knows(self, journal: Journal, goal: str, task: str) -> bool:
+        """Whether a pipeline fits the whole of a goal, as `trail` would go it."""
+        recalled = await self.recollection.pipeline(journal, goal) if self.walks else None
+        return recalled is not None and not _chooses_otherwise(recalled, goal, task)
 
     async def trail(self, journal: Journal, goal: str, task: str) -> "PipelineTrail | None":
         """Return the pipeline that fits a goal, its slots filled, or None.
@@ -63,7 +64,7 @@ class ExperienceGuide:
         recalled = await self.recollection.pipeline(journal, goal) if self.walks else None
         if recalled is None:
             return None
-        if any(node.effect for node in recalled.pipeline.calls) and loses_choice(goal, task):
+        if _chooses_otherwise(recalled, goal, task):
             return None
         journal.emit(PipelineRecalled(experience=recalled.id, goal=recalled.goal, slots=recalled.values))
         walk = Walk(
@@ -114,6 +115,11 @@ class PipelineTrail:
     def ended(self, journal: Journal, steps: Sequence[Step], *, left: str, forks: int) -> None:
         """Tell how the pipeline served."""
         journal.emit(PipelineEnded(experience=self.recalled.id, calls=len(steps), left=left, judged=forks))
+
+
+def _chooses_otherwise(recalled: Recalled, goal: str, task: str) -> bool:
+    """Whether a part of a task lost what its effects are chosen by, in the words of the task."""
+    return any(node.effect for node in recalled.pipeline.calls) and loses_choice(goal, task)
 
 
 def _about(effect: Step, steps: Sequence[Step]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from plait.agents.gate import Judged
 from plait.errors import ReplyError
 from plait.events import Noted
+from plait.experience.words.vocabulary import FUNCTION
 from plait.journal import Journal
 from plait.reflection.answer_agent import judge_answer
 from plait.reflection.crew import Crew
@@ -83,10 +84,7 @@ async def meet_on_plans(
     Raises:
         BudgetExhausted, ModelError: as `Meeting.hold`.
     """
-    entries = {
-        team: Entry(solution=Solution(product=PLAN.writes, text=_listed(judged.output), by=team))
-        for team, judged in plans.items()
-    }
+    entries = {team: _plan_entry(crew, team, judged) for team, judged in plans.items()}
     entry = await _met(journal, ensemble, PLAN, entries)
     if (own := _whose(entry, entries)) is not None:
         return plans[own]
@@ -127,6 +125,8 @@ async def meet_on_answers(
     entries = {team: _answer_entry(team, judged) for team, judged in answers.items()}
     domain = tool_domain(_AnswerQuality(crew, trajectory))
     entry = await _met(journal, replace(ensemble, domain=domain), ANSWER, entries)
+    if entry.rating is None:  # Its judge gave no score: what was judged stands.
+        entry = max(entries.values(), key=lambda each: each.quality or 0.0)
     if (own := _whose(entry, entries)) is not None:
         return answers[own]
     text, rating = entry.solution.text, entry.rating or Rating(quality=0.0)
@@ -190,6 +190,13 @@ def _rating(judged: Judged[Any]) -> Rating:
     return Rating(quality=(judged.score or 0.0) / MOST_SCORE, findings=findings)
 
 
+def _plan_entry(crew: Crew, team: str, judged: Judged[Plan]) -> Entry:
+    """Return a team's plan; the task itself, where no try of its planner gave one, is worth least."""
+    solution = Solution(product=PLAN.writes, text=_listed(judged.output), by=team)
+    made_none = crew.settings.planner.enabled and judged.score is None
+    return Entry(solution=solution, rating=Rating(quality=0.0) if made_none else None)
+
+
 def _answer_entry(team: str, judged: Judged[Any]) -> Entry:
     solution = Solution(product=ANSWER.writes, text=str(judged.output), by=team)
     return Entry(solution=solution, rating=None if judged.score is None else _rating(judged))
@@ -214,4 +221,8 @@ def _lines(solution: Solution) -> list[str]:
 def _words(text: str) -> list[str]:
     """Return what may tell tasks apart: longer words, and whatever has a digit, each once."""
     words = dict.fromkeys(_WORD.findall(text.lower()))
-    return [word for word in words if len(word) >= _TELLING or any(letter.isdigit() for letter in word)]
+    return [
+        word
+        for word in words
+        if word not in FUNCTION and (len(word) >= _TELLING or any(letter.isdigit() for letter in word))
+    ]

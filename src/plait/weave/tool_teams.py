@@ -6,14 +6,13 @@ plan and answer are its key phases. Knows nothing of rounds.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from plait.agents.agent import Agent
 from plait.agents.gate import Judged, Passed
-from plait.errors import ReplyError
+from plait.errors import ReplyError, RequestRefused
 from plait.events import PlanMade, TeamDropped, TeamStarted
-from plait.journal import Journal
+from plait.journal import JSON, Journal, JSONObject
 from plait.reflection.act import act
 from plait.reflection.answer_agent import write_answer
 from plait.reflection.crew import Crew
@@ -24,11 +23,16 @@ from plait.teams.ensemble import Ensemble
 from plait.teams.phase_values import team_name
 from plait.teams.places import tell
 from plait.teams.settling import all_through
+from plait.teams.stall import Stalled
 from plait.tools.rehearsal import Rehearsal
 from plait.weave.agreement import AgreedGuide, agreed, trails_of
 from plait.weave.tool_meetings import CHAIN, meet_on_answers, meet_on_plans
 
-Result = TypeVar("Result")
+Made = TypeVar("Made")
+LOSSES = (ReplyError, RequestRefused, Stalled)
+"""What a team is dropped for, and the others go on."""
+ATTENDANCE = "attendance"
+"""The step that records who came to the end of a phase, below the phase's name."""
 
 
 class ToolTeams:
@@ -57,14 +61,19 @@ class ToolTeams:
         """Let every team rehearse the plan, and the one whose calls most agree on make them."""
         if await self._all_known(journal, crew, trajectory.plan):
             return await act(journal, crew, trajectory, effects)
-        rehearsed = await self._rehearsed(journal, crew, trajectory.plan, effects)
-        choice = agreed(rehearsed)
+
+        async def rehearsed(branch: Journal, own: Crew) -> Trajectory:
+            own = replace(own, executor=Rehearsal(crew.executor), goes_known_ways=False)
+            found = Trajectory.of(trajectory.plan)
+            await act(branch, own, found, effects.copy())
+            return found
+
+        found = await self._each(journal, crew, "act", rehearsed)
+        choice = agreed(found, crew.executor.tools)
         await tell(journal, "act", choice)
-        team = [*rehearsed].index(choice.by) + 1
-        guide = AgreedGuide(
-            trails=trails_of(rehearsed[choice.by]), own=crew.guide, walks=crew.goes_known_ways
-        )
-        acting = replace(self._of(crew, team), guide=guide, goes_known_ways=True)
+        guide = AgreedGuide(trails=trails_of(found[choice.by]), own=crew.guide, walks=crew.goes_known_ways)
+        number = [*map(team_name, self._teams)].index(choice.by) + 1
+        acting = replace(self._of(crew, number), guide=guide, goes_known_ways=True)
         return await act(journal, acting, trajectory, effects)
 
     async def answer(self, journal: Journal, crew: Crew, trajectory: Trajectory) -> Passed[Any]:
@@ -99,75 +108,61 @@ class ToolTeams:
         return replace(crew, planner=own(crew.planner), tool=own(crew.tool), answer=own(crew.answer))
 
     async def _each(
-        self,
-        journal: Journal,
-        crew: Crew,
-        phase: str,
-        work: Callable[[Journal, Crew], Awaitable[Judged[Any]]],
-    ) -> dict[str, Judged[Any]]:
+        self, journal: Journal, crew: Crew, phase: str, work: Callable[[Journal, Crew], Awaitable[Made]]
+    ) -> dict[str, Made]:
         """Return what each team made in a phase, by its name; who made nothing is dropped from it.
 
         Raises:
-            ReplyError: no team made anything; says why the first did not.
+            ReplyError, RequestRefused, Stalled: no team made anything; why the first did not.
             BudgetExhausted, ModelError: a team lacked budget or a model, and the others came to their end.
         """
+        heard = self._ensemble.pulse.heard(journal)
         ended = await all_through(
             [
-                self._ended(journal, self._of(crew, team), f"{team_name(team)}/{phase}", work)
+                self._ended(heard, self._of(crew, team), f"{team_name(team)}/{phase}", work)
                 for team in self._teams
             ]
         )
-        found: dict[str, Judged[Any]] = {}
-        errors: list[ReplyError] = []
-        for team, outcome in zip(map(team_name, self._teams), ended, strict=True):
-            if isinstance(outcome, ReplyError):
-                errors.append(outcome)
+        outcomes = dict(zip(map(team_name, self._teams), ended, strict=True))
+        present = await self._present(journal, phase, outcomes)
+        found: dict[str, Made] = {}
+        for team, outcome in outcomes.items():
+            if isinstance(outcome, LOSSES):
                 await tell(journal, team, TeamDropped(team=team, phase=phase, reason=outcome.message))
-            else:
+            elif team in present:
                 found[team] = outcome
         if not found:
-            raise errors[0]
+            raise next(each for each in ended if isinstance(each, LOSSES))
         return found
 
+    async def _present(self, journal: Journal, phase: str, outcomes: Mapping[str, Any]) -> Sequence[str]:
+        """Return who came to the end of a phase, as it is on record: a run that is taken up goes on with
+        these, whoever may do better by then."""
+
+        async def look(_: JSONObject) -> JSON:
+            return [team for team, outcome in outcomes.items() if not isinstance(outcome, LOSSES)]
+
+        return cast("list[str]", await journal.call(f"{phase}/{ATTENDANCE}", look, {"teams": [*outcomes]}))
+
     async def _ended(
-        self,
-        journal: Journal,
-        crew: Crew,
-        place: str,
-        work: Callable[[Journal, Crew], Awaitable[Judged[Any]]],
-    ) -> Judged[Any] | ReplyError:
+        self, journal: Journal, crew: Crew, place: str, work: Callable[[Journal, Crew], Awaitable[Made]]
+    ) -> Made | ReplyError | RequestRefused | Stalled:
         try:
-            return await journal.branch(place, work, crew)
-        except ReplyError as error:
+            async with self._ensemble.pulse.bounded(self._ensemble.settings.stall_seconds):
+                return await journal.branch(place, work, crew)
+        except LOSSES as error:
             return error
 
     async def _all_known(self, journal: Journal, crew: Crew, plan: Plan) -> bool:
         """Whether there is a way that is known through each subtask, so that nothing need be rehearsed."""
-        guide = crew.guide
+        guide, task = crew.guide, " ".join(crew.task.split())
         if guide is None or not crew.goes_known_ways:
             return False
+
+        async def known(branch: Journal, goal: str) -> bool:
+            return await guide.knows(branch, goal, task)
+
         for subtask in plan.subtasks:
-            if not await journal.branch(f"act/{subtask.id}", guide.knows, subtask.goal):
+            if not await journal.branch(f"act/{subtask.id}", known, subtask.goal):
                 return False
         return True
-
-    async def _rehearsed(
-        self, journal: Journal, crew: Crew, plan: Plan, effects: Effects
-    ) -> Mapping[str, Trajectory]:
-        """Return what each team would do, by its name: reads are made, what changes the world is not."""
-        rehearsal = replace(crew, goes_known_ways=False)
-        trajectories = [Trajectory.of(plan) for _ in self._teams]
-        pieces = [
-            journal.branch(
-                f"{team_name(team)}/act",
-                partial(_rehearse, trajectory=trajectory, effects=effects),
-                replace(self._of(rehearsal, team), executor=Rehearsal(crew.executor)),
-            )
-            for team, trajectory in zip(self._teams, trajectories, strict=True)
-        ]
-        await all_through(pieces)
-        return dict(zip(map(team_name, self._teams), trajectories, strict=True))
-
-
-async def _rehearse(journal: Journal, crew: Crew, *, trajectory: Trajectory, effects: Effects) -> None:
-    await act(journal, crew, trajectory, effects.copy())

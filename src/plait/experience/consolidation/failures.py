@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, cast
 
 from plait.errors import ReplyError
-from plait.events import Gated, Record, StepRecorded, SubtaskFinished, SubtaskStarted
+from plait.events import EffectRehearsed, Gated, Record, StepRecorded, SubtaskFinished, SubtaskStarted
 from plait.experience.consolidation.lessons import MOST_PARAMETERS, Argument, Failure, Lesson, Schemas, Value
 from plait.experience.pipelines.results import rows_of, spelled
 from plait.experience.words.goals import masked
@@ -27,7 +27,7 @@ VAGUE: Sequence[Value] = ("a name", "a word", "words")
 FAILED_OFTEN = 2
 """Calls of a tool without one that worked, in a subtask that failed."""
 
-_PLACE = re.compile(r"(?:^|/)(round-\d+/(?:team-\d+/act/)?subtask-[^/!]+)(?=[/!]|$)")
+_PLACE = re.compile(r"(?:^|/)((round-\d+/(?:team-\d+/act/)?)subtask-[^/!]+)(?=[/!]|$)")
 """Of a subtask; what a team went wrong at in a rehearsal is a warning too."""
 _ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -83,13 +83,20 @@ def lessons_of(task: str, records: Sequence[Record], tools: Schemas) -> list[Lea
 
 
 def _leaves(records: Sequence[Record]) -> list[list[Record]]:
-    """Return the records of each subtask that came to an end, in order; of each path the last."""
+    """Return the records of each subtask that came to an end, in order; of each path the last.
+
+    After an effect that only seemed to be done a team looked at a world that was not there.
+    """
     last: dict[str, Record] = {}
     for record in sorted(records, key=lambda record: (record.sequence, record.revision)):
         last[record.path] = record
     leaves: dict[str, list[Record]] = {}
+    rehearsed: set[str] = set()
     for record in sorted(last.values(), key=lambda record: record.sequence):
-        if place := _PLACE.search(record.path):
+        place = _PLACE.search(record.path)
+        if place and isinstance(record.event, EffectRehearsed):
+            rehearsed.add(place[2])
+        if place and place[2] not in rehearsed:
             leaves.setdefault(place[1], []).append(record)
     return [leaf for leaf in leaves.values() if any(isinstance(r.event, SubtaskFinished) for r in leaf)]
 
