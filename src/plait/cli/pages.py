@@ -90,7 +90,7 @@ def _write_round(sheet: Sheet, round: Round, calls: Sequence[ModelCall]) -> None
     if round.planning or any(subtask.id for subtask in round.subtasks):
         sheet.write(1, "plan", "bold")
     # A team works on what all agreed on, and not on its own plan.
-    follows = [] if round.team else round.subtasks
+    follows: Sequence[Subtask] = () if round.team else round.subtasks
     _write_tries(sheet, 2, round.planning, plan_follows=bool(follows))
     for subtask in follows:
         if subtask.id:
