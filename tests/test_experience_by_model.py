@@ -28,6 +28,7 @@ from plait.runtime.report import result_json
 from plait.task import Result
 
 OFFICE = Options(tools=("plait.tools.office",), yes=True, consolidate="model")
+COMPILED = replace(OFFICE, consolidate="")
 TASK = "Delete my first meeting on December 13"
 REMARKS = "\n# critique: As asked.\n# score: 10"
 THOUGHT = "# thought: As asked.\n"
@@ -205,7 +206,7 @@ async def test_a_run_whose_budget_is_used_up_learns_by_compiling(log: RunLog):
 
 
 async def test_nobody_is_asked_unless_the_user_or_the_preset_says_so(log: RunLog):
-    assert (await run(log, TASK, SCRIPT, replace(OFFICE, consolidate=""))).usage.model_calls == 5
+    assert (await run(log, TASK, SCRIPT, COMPILED)).usage.model_calls == 5
     other = replace(OFFICE, memory="other", consolidate="", preset="paper")
     assert (await run(log, TASK, [*SCRIPT, reply()], other)).usage.model_calls == 6
     third = replace(other, memory="third", consolidate="compiled")
@@ -247,7 +248,7 @@ def cancel(name: str) -> list[str]:
         f'{THOUGHT}calendar.search_events(query="{name}", time_min="2023-11-30 00:00:00"){REMARKS}',
         f'{THOUGHT}calendar.delete_event(event_id="{NEXT[name]}"){REMARKS}',
         *SCRIPT[3:],
-        reply(),
+        reply(LINE),
     ]
 
 
@@ -262,12 +263,40 @@ async def test_an_effect_in_doubt_still_waits_for_two_runs_that_agree(log: RunLo
     agreed = await stored(log)
     assert (agreed.status, agreed.content[MADE_BY]) == ("active", "model")
     # The edges are the model's, and the rows those that both runs took.
-    assert len((await learned(log)).edges) == len(BRANCH)
+    assert (await learned(log)).edges[1].comments == ("mind the day",)
     third = await run(log, "Cancel my next meeting with raj", options=exact)
     assert (third.status, third.usage.model_calls) == ("succeeded", 0)
     assert NEXT["raj"] in str(third.answer)
-    none = await run(log, "Cancel my next meeting with nobodyatall", options=exact)
-    assert str(none.answer).startswith("There was nothing to do")
+
+
+MAILED = f"{TASK} and send an email to raj.patel@atlas.com with the subject 'budget' and the body 'Thanks'"
+MAIL = 'email.send_email(recipient="raj.patel@atlas.com", subject="budget", body="Thanks")'
+MAILING = [f"1. {MAILED}{REMARKS}", *SCRIPT[1:3], f"{THOUGHT}{MAIL}{REMARKS}", *SCRIPT[3:]]
+
+
+async def test_an_effect_that_the_goal_asks_for_is_never_left_out(log: RunLog):
+    nodes = [*json.loads(reply())["nodes"], {"node_name": "mail", "tool_name": "email.send_email", "call": 3}]
+    line = [*LINE[:2], edge("drop", "mail"), edge("mail", "end")]
+    skipping = reply([*line, edge("look", "end", EMPTY)], nodes=nodes)
+    await run(log, MAILED, [*MAILING, skipping, reply(line, nodes=nodes)])
+    assert EMPTY["comparison"] not in str([edge.condition for edge in (await learned(log)).edges])
+    # On a day without a meeting the agent takes over, and sends the mail.
+    script = [*MAILING[3:4], *SCRIPT[3:]]
+    other = await run(log, MAILED.replace("December 13", "December 24"), script, COMPILED)
+    assert other.status == "succeeded"
+    [ended] = of(log, other, PipelineEnded)
+    assert ended.left == "look found nothing"
+
+
+async def test_a_name_that_is_not_found_is_looked_for_by_the_agent(log: RunLog):
+    goal = "Delete my first meeting with santiago on December 13"
+    searched = f'{THOUGHT}calendar.search_events(query="santiago", {BOUNDS}){REMARKS}'
+    script = [f"1. {goal}{REMARKS}", searched, *SCRIPT[2:]]
+    await run(log, goal, [*script, reply(BRANCH), reply(LINE)])
+    assert (await stored(log)).content[MADE_BY] == "model"
+    other = await run(log, goal.replace("santiago", "Santiago Martinez"), script[1:], COMPILED)
+    assert other.usage.model_calls > 0
+    assert [ended.left for ended in of(log, other, PipelineEnded)] == ["look found nothing"]
 
 
 async def test_words_of_a_tool_in_it_wait_for_approval(log: RunLog):
@@ -347,7 +376,7 @@ async def test_where_nobody_says_which_way_the_agent_goes_on(log: RunLog):
     await run(log, READS, [*READING, reply(FORK, nodes=NODES)])
     search = READING[2].replace("santiago.martinez", "dmitri.ivanov")
     script = [judged("7", []), search, *SCRIPT[3:]]
-    second = await run(log, READS.replace("santiago", "dmitri"), script, replace(OFFICE, consolidate=""))
+    second = await run(log, READS.replace("santiago", "dmitri"), script, COMPILED)
     [ended] = of(log, second, PipelineEnded)
     assert ended.left == "nobody could say which way leads on from ask"
     assert (ended.calls, ended.judged) == (1, 0)

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.experience.office_steps import DAY, SCHEMAS, delete, search
+from tests.experience.office_steps import DAY, EVENTS, SCHEMAS, delete, search, step
 
 from plait.errors import ReplyError
 from plait.experience.consolidation.compile import Draft, Success, draft_of
@@ -43,7 +43,7 @@ def told(edges: list[dict[str, Any]], of: Draft | None = None, nodes: Any = NODE
     value = parse_typed(
         json.dumps({"pipeline_name": "x", "nodes": nodes, "edges": edges}), bounded(reply_schema(of))
     )
-    made = read(value, GOAL, of)
+    made = read(value, of.wording.goal, of)
     return faults(made.pipeline, made.numbers, of, SCHEMAS)
 
 
@@ -78,6 +78,53 @@ def test_bindings_are_worked_out_and_never_read_from_the_model() -> None:
 )
 def test_what_leads_elsewhere_is_a_fault(edges: list[dict[str, Any]], fault: str) -> None:
     assert fault in told(edges)[0]
+
+
+MAIL = {"node_name": "mail", "tool_name": "email.send_email", "call": 3}
+MAILED = [LINE[0], LINE[1], edge("drop", "mail"), edge("mail", "end")]
+MAIL_GOAL = f"{GOAL} and send an email to raj@atlas.com with the subject 'budget' and the body 'Thanks'"
+
+
+def left_out(before: str, name: str) -> str:
+    return f"nobody went from {before!r} to 'end' on that condition, and it leaves out {name!r}"
+
+
+@pytest.mark.parametrize(
+    ("more", "fault"),
+    [
+        # There may be no meeting, and the mail is wanted all the same.
+        (edge("look", "end", **comparison("empty")), [left_out("look", "mail")]),
+        # A text of the first goal decides nothing about another.
+        (
+            edge("drop", "end", **comparison("=", "event_name", "workshop")),
+            [left_out("drop", "mail")],
+        ),
+        (edge("look", "end", **comparison("!=", "event_name", "progress update")), None),
+    ],
+)
+def test_a_way_that_leaves_out_a_change_is_a_fault(more: dict[str, Any], fault: list[str] | None) -> None:
+    sent = step("email.send_email", recipient="raj@atlas.com", subject="budget", body="Thanks")
+    one = search(EVENTS.split("\n00000100")[0], **DAY)
+    of = draft(one, delete("00000256"), sent, goal=MAIL_GOAL)
+    assert told(MAILED, of, [*NODES, MAIL]) == []
+    drop_left_out = [left_out("look", "drop"), left_out("look", "mail")]
+    assert told([*MAILED, more], of, [*NODES, MAIL]) == (fault or drop_left_out)
+
+
+def test_an_edge_without_a_condition_leaves_out_no_change() -> None:
+    one = search(EVENTS.split("\n00000100")[0], **DAY)
+    tried = edge("look", "drop", **comparison("=", "event_name", "progress update"))
+    edges = [LINE[0], tried, edge("look", "end"), LINE[2]]
+    assert told(edges, draft(one, delete("00000256"))) == [left_out("look", "drop")]
+
+
+def test_nothing_found_is_believed_where_times_alone_were_searched_by() -> None:
+    ended = [*LINE, edge("look", "end", **comparison("empty"))]
+    assert told(ended) == []
+    goal = "Delete my first meeting with santiago on December 13"
+    named = draft(search(query="santiago", **DAY), delete("00000256"), goal=goal)
+    assert told(LINE, named) == []
+    assert told(ended, named) == [left_out("look", "drop")]
 
 
 def test_calls_come_in_the_order_in_which_they_were_made() -> None:

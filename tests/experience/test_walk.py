@@ -12,6 +12,7 @@ from plait.experience.pipelines.pipeline import (
     END,
     START,
     Binding,
+    Composed,
     Condition,
     Constant,
     Edge,
@@ -141,7 +142,7 @@ def test_a_value_that_is_not_known_is_not_made_up() -> None:
     assert empty.next([]) == Left(reason="nothing says what find is called with")
 
 
-@pytest.mark.parametrize("count", [0, 1, 3])
+@pytest.mark.parametrize("count", [1, 3])
 def test_a_call_for_each_row_is_made_as_often_as_there_are_rows(count: int) -> None:
     ids = [str(number) for number in range(count)]
     pipeline = linear(finding(), deleting("each"))
@@ -152,6 +153,82 @@ def test_a_call_for_each_row_is_made_as_often_as_there_are_rows(count: int) -> N
         assert move.arguments == {"id": id}
         steps.append(deleted(id))
     assert walk(pipeline, *steps) == Finished()
+
+
+NOTHING = Left(reason="nothing shows that there was nothing to do at delete")
+DAY = Slot(name="who", example="2023-12-13", said="December 13")
+OFFERED: Mapping[str, Any] = {"type": "object", "properties": {"who": {"enum": ["ann", "bob"]}}}
+
+
+@pytest.mark.parametrize(
+    ("who", "slot", "schema", "move"),
+    [
+        # A name may be spelled otherwise than it was searched by.
+        (FromGoal(slot="who"), SLOTS[0], PARAMETERS["find"], NOTHING),
+        (Composed(how="text", parts=(Constant(value="to "), FromGoal(slot="who"))), SLOTS[0], {}, NOTHING),
+        (FromGoal(slot="who"), DAY, PARAMETERS["find"], Finished()),
+        (FromGoal(slot="who"), SLOTS[0], OFFERED, Finished()),
+        (Constant(value="bob"), SLOTS[0], PARAMETERS["find"], Finished()),
+    ],
+)
+def test_what_was_searched_by_a_name_and_not_found_may_be_there(
+    who: Binding, slot: Slot, schema: Mapping[str, Any], move: Move
+) -> None:
+    pipeline = replace(linear(replace(finding(), arguments={"who": who}), deleting("each")), slots=[slot])
+    value = "to bob" if isinstance(who, Composed) else "bob"
+    none = replace(found(), arguments={"who": value})
+    tools = {**PARAMETERS, "find": schema}
+    whole = Walk(pipeline=pipeline, values={"who": "bob"}, parameters=tools, limits={"find": 0})
+    assert whole.next([none]) == move
+
+
+def test_what_was_found_by_a_name_before_makes_a_search_one_by_a_name() -> None:
+    asking = replace(finding(), name="ask")
+    address = FromResult(node="ask", field="name")
+    pipeline = linear(asking, Node(name="find", tool="find", arguments={"who": address}), deleting("each"))
+    none = replace(found(), arguments={"who": "meeting"})
+    assert walk(pipeline, found("7"), none) == NOTHING
+    by_day = replace(pipeline, slots=[DAY])
+    assert walk(by_day, found("7"), none) == Finished()
+
+
+def test_an_effect_that_draws_nothing_from_an_empty_result_is_not_left_out() -> None:
+    telling = Node(name="tell", tool="delete", arguments={"id": Constant(value="x")}, effect=True)
+    pipeline = replace(linear(finding(), deleting("first"), telling), slots=[DAY])
+    empty = Condition(node="find", field="", comparison="empty")
+    ended = replace(pipeline, edges=[*pipeline.edges, Edge(from_node="find", to_node=END, condition=empty)])
+    assert walk(ended, found()) == Left(reason="nothing shows that there was nothing to do at tell")
+    # A second effect on the same thing has nothing to be done to either.
+    again = replace(deleting("first"), name="again")
+    both = replace(linear(finding(), deleting("first"), again), slots=[DAY])
+    both = replace(both, edges=[*both.edges, Edge(from_node="find", to_node=END, condition=empty)])
+    assert walk(both, found()) == Finished()
+
+
+def test_a_thing_that_is_only_placed_by_what_was_not_found_is_not_left_out() -> None:
+    creating = Node(
+        name="create", tool="make", arguments={"at": FromResult(node="find", field="name")}, effect=True
+    )
+    pipeline = replace(linear(finding(), creating), slots=[DAY])
+    empty = Condition(node="find", field="", comparison="empty")
+    ended = replace(pipeline, edges=[*pipeline.edges, Edge(from_node="find", to_node=END, condition=empty)])
+    assert walk(ended, found()) == Left(reason="nothing shows that there was nothing to do at create")
+
+
+def test_an_effect_is_told_from_another_one_by_a_branch_after_it() -> None:
+    again = replace(deleting("first"), name="again")
+    pipeline = linear(finding(), deleting("first"), again)
+    skip = Edge(
+        from_node="delete",
+        to_node=END,
+        condition=Condition(node="find", field="name", comparison="=", value="meeting"),
+    )
+    skipping = replace(pipeline, edges=[*pipeline.edges, skip])
+    steps = [found("7"), deleted("7")]
+    assert walk(skipping, *steps) == Left(reason="nothing shows that there was nothing to do at again")
+    going = walk(pipeline, *steps)
+    assert isinstance(going, NextCall)
+    assert going.node == "again"
 
 
 def test_there_is_an_end_to_calls_for_each_row() -> None:
@@ -188,7 +265,8 @@ def branching(condition: Condition) -> Pipeline:
 )
 def test_a_branch_is_decided_by_a_comparison(condition: Condition, ids: str, deletes: bool) -> None:
     move = walk(branching(condition), found(*ids))
-    assert isinstance(move, NextCall if deletes else Finished)
+    # Where it does not delete, nothing shows that nothing was to be deleted.
+    assert isinstance(move, NextCall) if deletes else move == NOTHING
 
 
 def test_a_comparison_with_more_than_one_row_decides_nothing() -> None:

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from plait.events import PipelineEnded, PipelineRecalled
 from plait.experience.consolidation.caution import loses_choice
-from plait.experience.consolidation.origins import is_identifier
 from plait.experience.exploitation.recall import Recalled, Recollection
 from plait.experience.exploitation.references import MOST_GOAL, Found, References
 from plait.experience.investigation.tree import Step as WalkedStep
 from plait.experience.pipelines import walk as pipelines
-from plait.experience.pipelines.results import rows_of
+from plait.experience.pipelines.results import is_identifier, rows_of
 from plait.experience.pipelines.walk import Finished, NextCall, Walk
 from plait.journal import Journal
 from plait.reflection.guide import Advice, Arrived, Call, Fork, Forward, Lost
@@ -98,19 +97,20 @@ class PipelineTrail:
         return f"{steps[-1].call}: {steps[-1].observation}" if steps else ""
 
     def told(self, steps: Sequence[Step]) -> str:
-        """Say what was done, or that there was nothing to do.
+        """Say what was done, and what there was nothing to do to.
 
         Empty where the pipeline only reads, or where it is not known how its effects are answered: the walk
-        has compared the answers of those that it knows.
+        has compared the answers of those that it knows. It came to its end, so that there
+        was nothing to do it to where an effect was not done.
         """
         effects = [node for node in self.walk.pipeline.calls if node.effect]
         if not effects or not all(node.answer for node in effects):
             return ""
         done = [f"{step.call}: {step.observation}{_about(step, steps)}" for step in steps if step.effect]
-        vain = (step.call for step in steps if not rows_of(step.observation))
-        return "\n".join(done) or next(
-            (f"There was nothing to do: {call} found nothing." for call in vain), ""
-        )
+        vain = [f"{step.call} found nothing." for step in steps if not rows_of(step.observation)]
+        if not done:
+            return f"There was nothing to do: {vain[0]}" if vain else ""
+        return "\n".join([*done, *(vain if len(done) < len(effects) else ())])
 
     def ended(self, journal: Journal, steps: Sequence[Step], *, left: str, forks: int) -> None:
         """Tell how the pipeline served."""

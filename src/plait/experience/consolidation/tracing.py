@@ -1,7 +1,8 @@
 """Whether an automaton that a model made of a trajectory leads through it again (ICE, section 3.2).
 
 It must take the way that was gone, over every call that was needed and in the order in which they were made.
-What was not tried may read and end, and never change the world. Knows nothing of models.
+What was not tried may read and end; it never changes the world, and leaves a change out only where there is
+nothing to change. Knows nothing of models.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from plait.experience.consolidation.compile import Draft, Schemas
 from plait.experience.pipelines.branches import EMPTINESS
 from plait.experience.pipelines.graph import changes_from
-from plait.experience.pipelines.pipeline import END, START, Condition, Edge, InWords, Pipeline
+from plait.experience.pipelines.nothing import leaves_nothing
+from plait.experience.pipelines.pipeline import END, START, Condition, Edge, InWords, Node, Pipeline
 from plait.experience.pipelines.place import open_ways
 from plait.experience.pipelines.soundness import problems_of, shown
 
@@ -43,7 +45,7 @@ def faults(pipeline: Pipeline, numbers: Mapping[str, int], draft: Draft, tools: 
     if way is None:
         needed = ", ".join(str(number + 1) for number in required(draft))
         return [f"it does not lead over the calls that were needed ({needed}), in their order, to end"]
-    return list(_untried(pipeline, way))
+    return list(_untried(pipeline, way, tools))
 
 
 def required(draft: Draft) -> list[int]:
@@ -87,9 +89,24 @@ def _fields(pipeline: Pipeline, numbers: Mapping[str, int], draft: Draft) -> Ite
             yield f"the result of {shown(condition.node)} has no {shown(condition.field)} to compare"
 
 
-def _untried(pipeline: Pipeline, way: Way) -> Iterator[str]:
-    """Yield the edges that were not taken and lead to a change of the world."""
+def _untried(pipeline: Pipeline, way: Way, tools: Schemas) -> Iterator[str]:
+    """Yield the edges that were not taken and lead to a change of the world, or leave one out."""
+    gone = [START, *way.nodes]
     for edge in pipeline.edges:
-        if edge not in way.edges and changes_from(pipeline, edge.to_node):
-            where = f"from {shown(edge.from_node)} to {shown(edge.to_node)}"
+        if edge in way.edges:
+            continue
+        where = f"from {shown(edge.from_node)} to {shown(edge.to_node)}"
+        if changes_from(pipeline, edge.to_node):
             yield f"nobody went {where} on that condition, and it leads to a change"
+        # Who comes elsewhere went on such an edge before.
+        elif edge.from_node in gone:
+            later = [pipeline.node(name) for name in gone[gone.index(edge.from_node) + 1 :]]
+            for node in later:
+                if node.effect and not _is_excused(pipeline, edge, node, tools):
+                    yield f"nobody went {where} on that condition, and it leaves out {shown(node.name)}"
+
+
+def _is_excused(pipeline: Pipeline, edge: Edge, effect: Node, tools: Schemas) -> bool:
+    condition = edge.condition
+    empty = isinstance(condition, Condition) and condition.comparison == "empty"
+    return empty and leaves_nothing(pipeline, condition.node, effect, tools)

@@ -20,6 +20,7 @@ MOST_TRIFLE = 2
 WHOLE = ""
 """Name of the field of a result that has none: a text, a number."""
 
+_IDENTIFIER = re.compile(r"(?i:(?:^|[\W_])(?:id|uuid|guid)$)|[a-z](?:Id|ID)$")
 _CUT = re.compile(r"(?:\A|\n)\[cut: [^\n]*\]\s*\Z")
 _COLUMN = " | "
 _ONE_COLUMN = re.compile(r"id|[A-Za-z]\w*_\w+")
@@ -69,6 +70,16 @@ def found_nothing(observation: str) -> bool:
 def not_found(observation: str) -> bool:
     """Whether a result is nothing but a message that what was named is not there."""
     return _NOT_FOUND.fullmatch(observation.strip()) is not None
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a parameter or field is named like one that says which thing is meant."""
+    return _IDENTIFIER.search(name) is not None
+
+
+def is_time(text: str) -> bool:
+    """Whether a text is a day, a time of day or both, in figures from the largest unit to the smallest."""
+    return _TIME.fullmatch(text) is not None
 
 
 def spelled(value: Any) -> str:

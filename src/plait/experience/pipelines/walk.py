@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.graph import changes_from
+from plait.experience.pipelines.nothing import leaves_nothing
 from plait.experience.pipelines.pipeline import (
     END,
     START,
@@ -101,9 +102,23 @@ class Walk:
                 if isinstance(after, Fork):
                     return after if place.taken == len(steps) else Left(reason="other calls were made")
                 place.node = after
+            self._check_effects(place)
         except LeaveError as reason:
             return Left(reason=str(reason))
-        return Finished() if place.taken == len(steps) else Left(reason="other calls were made after it")
+        if place.taken < len(steps):
+            return Left(reason="other calls were made after it")
+        return Finished()
+
+    def _check_effects(self, place: Place) -> None:
+        """Make sure that at its end every effect was done, or that there was nothing to do it to."""
+        undone = [node for node in self.pipeline.calls if node.effect and not place.made.get(node.name)]
+        if not undone:
+            return
+        reads = [node.name for node in self.pipeline.calls if not node.effect and place.made.get(node.name)]
+        empty = [name for name in reads if not place.rows(name)]
+        for node in undone:
+            if not any(leaves_nothing(self.pipeline, name, node, self.parameters) for name in empty):
+                raise LeaveError(f"nothing shows that there was nothing to do at {node.name}")
 
     def _call_at(self, place: Place) -> NextCall | None:
         """Return the first call of the node that was not made yet; None where all are made."""
