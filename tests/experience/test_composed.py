@@ -77,6 +77,57 @@ def test_a_time_is_that_of_a_result_moved_by_what_the_goal_says() -> None:
     assert going.arguments["new_value"] == "2023-12-13 22:15:00"
 
 
+def after_the_last(day: int, minutes: int, name: str, last: str, duration: str, start: str) -> Success:
+    bounds: dict[str, Any] = {"time_min": f"2023-12-{day} 00:00:00", "time_max": f"2023-12-{day} 23:59:59"}
+    rows = f"{NOBODY}0000{day} | a | 2023-12-{day} 08:00:00 | 45\n0001{day} | b | {last} | {duration}"
+    made = step(
+        "calendar.create_event",
+        event_name=name,
+        participant_email="raj.patel@atlas.com",
+        event_start=start,
+        duration=str(minutes),
+    )
+    goal = f"Schedule a {minutes} minute meeting called '{name}' with raj.patel@atlas.com"
+    return Success(
+        goal=f"{goal} after my last meeting on December {day}",
+        steps=[search(rows, **bounds), made],
+        named=named,
+    )
+
+
+@pytest.mark.parametrize(
+    ("durations", "agree"),
+    [
+        # The last meeting is as long as the new one, which begins at its end.
+        (("30", "60"), False),
+        (("30 min", "60 min"), False),
+        (("0.5", "1"), False),
+        (("0:30", "1:00"), False),
+        (("PT30M", "PT60M"), False),
+        (("1800", "3600"), False),
+        (("25", "90"), True),
+    ],
+)
+def test_a_length_that_the_result_says_too_moves_nothing(durations: tuple[str, str], agree: bool) -> None:
+    first, second = durations
+    one = after_the_last(13, 30, "Sync", "2023-12-13 14:00:00", first, "2023-12-13 14:30:00")
+    two = after_the_last(14, 60, "Plan", "2023-12-14 11:00:00", second, "2023-12-14 12:00:00")
+    assert (both(one, two) is not None) == agree
+
+
+def test_a_time_that_may_be_moved_from_two_things_is_not_known() -> None:
+    found = search(
+        f"{NOBODY}000013 | a | 2023-12-13 09:00:00 | 30\n000113 | b | 2023-12-13 12:00:00 | 60", **DAY
+    )
+    pipeline = pipeline_of(ONE.goal, found, delayed("000013", "2023-12-13 10:30:00"))
+    assert isinstance(pipeline.calls[1].arguments["new_value"], Unknown)
+    ends = search(
+        "event_id | event_start | event_end\n000013 | 2023-12-13 09:00:00 | 2023-12-13 10:30:00", **DAY
+    )
+    pipeline = pipeline_of(ONE.goal, ends, delayed("000013", "2023-12-13 10:30:00"))
+    assert isinstance(pipeline.calls[1].arguments["new_value"], Unknown)
+
+
 def test_one_success_is_not_enough_to_change_something_so() -> None:
     pipeline = pipeline_of(ONE.goal, *ONE.steps)
     assert why_not(pipeline, ONE.steps, SCHEMAS, LIMITS) != ""
@@ -167,15 +218,37 @@ def test_a_value_that_is_a_part_of_something_else_tells_nothing(subject: str) ->
     assert isinstance(pipeline.calls[0].arguments["subject"], Unknown)
 
 
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "budget, December 13",
+        "budget, 13 Dec",
+        "budget on Wednesday",
+        "budget for 30 minutes",
+        "budget at 10:00",
+        "budget at ten",
+        "budget with Raj Patel and Sofia Lopez",
+        "budget with Raj",
+    ],
+)
+def test_what_the_goal_says_does_not_freeze_in_a_text(subject: str) -> None:
+    goal = "Send an email to a@b.c about 'budget' with Raj Patel and Sofia Lopez on December 13 at 10:00"
+    goal += " for 30 minutes saying 'x'"
+    sent = step("email.send_email", recipient="a@b.c", subject=subject, body="x")
+    assert isinstance(pipeline_of(goal, sent).calls[0].arguments["subject"], Unknown)
+
+
 def test_two_values_stand_in_one_text() -> None:
     found = search(f"{NOBODY}000013 | offsite | 2023-12-13 09:00:00 | 30", **DAY)
     sent = step("email.send_email", recipient="a@b.c", subject="Re: budget, offsite!", body="x")
     pipeline = pipeline_of("Send an email to a@b.c about 'budget' for December 13 saying 'x'", found, sent)
     binding = pipeline.calls[1].arguments["subject"]
     assert isinstance(binding, Composed)
-    assert [type(part) for part in binding.parts] == [Constant, FromResult, Constant] or len(
-        binding.parts
-    ) == 5
+    before, budget, between, offsite, after = binding.parts
+    assert [before, between, after] == [Constant(value=text) for text in ("Re: ", ", ", "!")]
+    assert isinstance(budget, FromGoal)
+    assert [slot.said for slot in pipeline.slots if slot.name == budget.slot] == ["budget"]
+    assert offsite == FromResult(node="search_events", field="event_name", row="only")
 
 
 def test_it_is_written_read_and_told() -> None:

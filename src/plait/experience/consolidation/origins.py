@@ -11,7 +11,15 @@ from typing import Any, TypeAlias
 
 from plait.experience.consolidation.wording import Said, Wording
 from plait.experience.pipelines.pipeline import Composition, Constant, FromResult, Row, Unknown
-from plait.experience.pipelines.results import MOST_TRIFLE, WHOLE, first_of, in_order, last_of, spelled
+from plait.experience.pipelines.results import (
+    MOST_TRIFLE,
+    WHOLE,
+    first_of,
+    in_order,
+    is_identifier,
+    last_of,
+    spelled,
+)
 from plait.experience.words.derive import minutes_between
 from plait.models.schema import properties_of, resolve
 
@@ -21,7 +29,9 @@ MOST_EXAMPLE = 200
 """Characters of a value whose origin is not known: it is shown, never used."""
 _JOINT = r"""[^\s"'()\[\],:;!?]"""
 """What stands beside a value where that is only a part of something else."""
-_IDENTIFIER = re.compile(r"(?i:(?:^|[\W_])(?:id|uuid|guid)$)|[a-z](?:Id|ID)$")
+_AMOUNT = re.compile(r"(?<![\w.])(?:PT)?((?:0|[1-9]\d{0,8})(?:\.\d{1,9})?)(?!\d)")
+_DAYTIME = re.compile(r"\d{4}-\d\d-\d\d(?:[ T][\d:.]+)?")
+_CLOCK = re.compile(r"(\d{1,3}):(\d\d)(?::\d\d)?")
 _COUNT = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 
 Simple: TypeAlias = Constant | Said | FromResult
@@ -71,11 +81,6 @@ class Argument:
         return not (self.effect and is_identifier(self.name))
 
 
-def is_identifier(name: str) -> bool:
-    """Whether a parameter or field is named like one that says which thing is meant."""
-    return _IDENTIFIER.search(name) is not None
-
-
 def parameter(schema: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return what a tool's schema says of one parameter."""
     return resolve(properties_of(schema).get(name, {}), schema)
@@ -100,6 +105,9 @@ def origin(argument: Argument, wording: Wording, sources: Sequence[Source]) -> O
         return said
     choice = value in offered(argument.schema)
     result = _result(argument, text, wording, sources)
+    moves = _moves(text, wording, sources)
+    if result and moves:
+        return _unknown(value)  # Such as the end of a meeting, or its start and the length that the goal says.
     # One of a few words stands in many results by chance.
     if result and (not choice or (result.field == argument.name and result.row == "only")):
         return result
@@ -109,14 +117,28 @@ def origin(argument: Argument, wording: Wording, sources: Sequence[Source]) -> O
         return _unknown(value)
     if said := wording.worked_out(text):
         return said
-    made = moved(text, wording, sources) or wording.from_today(text)
+    if moves:
+        return _moved(moves) or _unknown(value)
+    made = wording.from_today(text)
     if made is None and isinstance(value, str):
         made = joined(text, wording, sources)
     return made or _unknown(value)
 
 
-def moved(text: str, wording: Wording, sources: Sequence[Source]) -> Compound | None:
-    """Return the time of a result that was moved by a length of time that the goal says."""
+@dataclass(frozen=True, kw_only=True)
+class _Move:
+    """One way in which a time may be that of a result, moved by a length of time that the goal says."""
+
+    where: Compound
+    row: Mapping[str, str]
+    """That the time is of."""
+    minutes: int
+    """By how many; not negative."""
+
+
+def _moves(text: str, wording: Wording, sources: Sequence[Source]) -> list[_Move]:
+    """Return all ways in which a value may be a time of a result that was moved as the goal says."""
+    found: dict[tuple[str, str, str], _Move] = {}
     for source in reversed(sources):
         for field in columns(source.rows, ""):
             for row in source.rows:
@@ -125,8 +147,30 @@ def moved(text: str, wording: Wording, sources: Sequence[Source]) -> Compound | 
                 if minutes and said:
                     holders = [other for other in source.rows if other.get(field) == row[field]]
                     time = FromResult(node=source.node, field=field, row=_row(source, holders, wording))
-                    return Compound(how="later" if minutes > 0 else "earlier", parts=(time, said))
-    return None
+                    where = Compound(how="later" if minutes > 0 else "earlier", parts=(time, said))
+                    found[source.node, field, row[field]] = _Move(where=where, row=row, minutes=abs(minutes))
+    return list(found.values())
+
+
+def _moved(moves: Sequence[_Move]) -> Compound | None:
+    """Return the one way in which a time was moved; None where it may be chance.
+
+    It may where there are several, and where the result says the same length: half an hour after a start may
+    be the end of a meeting of half an hour.
+    """
+    if len(moves) != 1 or any(_says_length(cell, moves[0].minutes) for cell in moves[0].row.values()):
+        return None
+    return moves[0].where
+
+
+def _says_length(cell: str, minutes: int) -> bool:
+    """Whether a number in a cell, but one of a time of a day, is so many seconds, minutes or hours."""
+    lengths = (60 * minutes, minutes, minutes / 60)
+    clock = _CLOCK.fullmatch(cell.strip())
+    if clock and int(clock[1]) * 60 + int(clock[2]) == minutes:
+        return True
+    numbers = _AMOUNT.findall(_DAYTIME.sub(" ", cell))
+    return any(abs(float(number) - length) < 0.01 for number in numbers for length in lengths)
 
 
 def joined(text: str, wording: Wording, sources: Sequence[Source]) -> Compound | None:
@@ -148,8 +192,10 @@ def joined(text: str, wording: Wording, sources: Sequence[Source]) -> Compound |
             before, after = ("", after) if first else (before, "")
     whole: list[Simple] = [Constant(value=before), *parts, Constant(value=after)]
     kept = [one for one in whole if one != Constant(value="")]
-    fixed = sum(len(str(one.value)) for one in kept if isinstance(one, Constant))
-    return Compound(how="text", parts=tuple(kept)) if len(kept) > 1 and fixed <= MOST_FIXED else None
+    fixed = [str(one.value) for one in kept if isinstance(one, Constant)]
+    if len(kept) < 2 or sum(map(len, fixed)) > MOST_FIXED or any(wording.may_say(one) for one in fixed):
+        return None
+    return Compound(how="text", parts=tuple(kept))
 
 
 def _longest(

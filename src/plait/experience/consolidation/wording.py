@@ -37,6 +37,12 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _PARTS = re.compile(r"\b(?:morning|afternoon|evening|night|lunch)", re.IGNORECASE)
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _WORDS = {"half": 0.5, **{word: float(number) for number, word in enumerate(_NUMBERS, start=1)}}
+_COUNTED = re.compile(
+    rf"\d|\b(?:{'|'.join((*_NUMBERS, *_WEEKDAYS, *_MONTHS))}|half|noon|midnight|today|tomorrow|yesterday|tonight"
+    r"|mondays?|tues|tuesdays?|wednesdays?|thurs|thursdays?|fridays?|saturdays?|sundays?|january|february|march"
+    r"|april|june|july|august|sept|september|october|november|december)\b"
+)
+"""Numbers, months and days, however they are said."""
 _FACTORS = (1, 60, 3600, 24, 7, 100, 1000, 1_000_000, 1 / 60, 0.01)
 """By which a number may differ from how it was said: 2 hours are 120 minutes."""
 
@@ -122,6 +128,19 @@ class Wording:
         """Return the values of the goal that are more than a trifle, as they stand in it."""
         texts = [span.text for span in self._spans if span.kind in ("name", "quoted", "email")]
         return [Said(text=text, value=text) for text in texts if len(text) > MOST_TRIFLE]
+
+    def may_say(self, text: str) -> bool:
+        """Whether a text holds a value of the goal, or a part of a name, or what another goal may say otherwise:
+        a number, a month, a day.
+        """
+        lowered = text.casefold()
+        if _COUNTED.search(lowered):
+            return True
+        for span in self._spans:
+            words = re.findall(r"\w{3,}", span.text) if span.kind in ("name", "email") else []
+            if any(part and part.casefold() in lowered for part in (span.text, *words)):
+                return True
+        return False
 
     def ways(self, value: str) -> tuple[Way, ...]:
         """Return the ways in which a value may follow from the goal, or from what day it was."""
