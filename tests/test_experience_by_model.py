@@ -1,14 +1,16 @@
 """Pipelines that a model makes of what worked: over real tools, a real log and scripts."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from plait.errors import ModelError, UserError
-from plait.events import ExperienceStored, Noted, PipelineEnded, StepRecorded
+from plait.events import ExperienceStored, Noted, PipelineEnded, RunFinished, StepRecorded
 from plait.experience.pipelines.paper_form import from_json
 from plait.experience.pipelines.pipeline import Condition, Pipeline
 from plait.experience.record import Experience
@@ -17,10 +19,11 @@ from plait.models.ledger import by, entries
 from plait.models.protocol import Request, Typed
 from plait.models.scripted import ScriptedModel
 from plait.outfit.consolidating import MADE_BY
+from plait.outfit import teaching
 from plait.outfit.hands import Hands
 from plait.outfit.teaching import LEARNED_FROM
 from plait.replaying import canonical, replay
-from plait.runner import resume, start
+from plait.runner import resume, start, stopped
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog
 from plait.runtime.options import Options
@@ -196,6 +199,50 @@ async def test_a_model_that_fails_costs_a_note(log: RunLog):
     assert (result.status, result.answer) == ("succeeded", "It is deleted.")
     assert notes(log, result) == ["a pipeline is compiled without a model: the endpoint is gone"]
     assert (await stored(log)).status == "active"
+
+
+async def test_a_prompt_that_does_not_fit_costs_a_note(log: RunLog, tmp_path: Path):
+    (tmp_path / "consolidate.md").write_text("Write down {{everything}}.")
+    options = replace(OFFICE, prompts=str(tmp_path))
+    result = await run(log, TASK, SCRIPT, options)
+    assert (result.status, result.usage.model_calls) == ("succeeded", 5)
+    [note] = notes(log, result)
+    assert note.startswith("a pipeline is compiled without a model: ")
+    assert "consolidate.md" in note
+    record = await stored(log)
+    assert (record.status, MADE_BY in record.content) == ("active", False)
+    assert (await run(log, TASK)).usage.model_calls == 0
+
+
+async def test_a_run_that_is_cancelled_while_it_is_learned_from_keeps_its_outcome(log: RunLog):
+    asked = asyncio.Event()
+
+    async def hang(_: Request) -> str:
+        asked.set()
+        await asyncio.Event().wait()
+        return reply()
+
+    going = asyncio.create_task(run(log, TASK, [*SCRIPT, hang]))
+    await asked.wait()
+    going.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await going
+    [summary] = log.runs()
+    assert (summary.status, summary.live) == ("succeeded", False)
+    ended = [each.event for each in log.records(summary.run_id) if isinstance(each.event, RunFinished)]
+    assert [event.result["answer"] for event in ended] == ["It is deleted."]
+    kept = stopped(summary.run_id, "cancelled", "cancelled")
+    assert kept is not None
+    assert (kept.status, kept.answer) == ("succeeded", "It is deleted.")
+    result = await resume(summary.run_id, Hands(log=log))
+    assert result.answer == "It is deleted."
+
+
+async def test_what_is_quarantined_is_shown_to_no_model(log: RunLog, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(teaching, "tainted", lambda *_, **__: True)
+    result = await run(log, TASK, SCRIPT)
+    assert (result.status, result.usage.model_calls, notes(log, result)) == ("succeeded", 5, [])
+    assert (await stored(log)).status == "quarantined"
 
 
 async def test_a_run_whose_budget_is_used_up_learns_by_compiling(log: RunLog):

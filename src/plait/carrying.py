@@ -45,10 +45,14 @@ from plait.weave.workshop import Outcome, Workshop
 
 
 async def carry(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
-    """Run a claimed run to its end and give it back, whatever happens."""
+    """Run a claimed run to its end and give it back, whatever happens.
+
+    Who cancels it while it is learned from is answered so too, once its end is on record.
+    """
     try:
         await _watch(log, journal, hands)
-        return await _finished(log, journal, await _outcome(log, journal, hands))
+        end, stopped = await _outcome(log, journal, hands)
+        result = await _finished(log, journal, end)
     except asyncio.CancelledError:
         domain = str(journal.options.get("domain", ""))
         result = bare(journal.run_id, domain, status="cancelled", message="cancelled")
@@ -60,6 +64,9 @@ async def carry(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
         raise
     finally:
         await journal.close()
+    if stopped is not None:
+        raise stopped
+    return result
 
 
 async def _finished(log: RunLog, journal: RunJournal, result: Result) -> Result:
@@ -82,8 +89,14 @@ async def _watch(log: RunLog, journal: RunJournal, hands: Hands) -> None:
     journal.observe(hands.on_event)
 
 
-async def _outcome(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
-    """Open what the run works with, let the weave run it, and hand over what was made."""
+async def _outcome(
+    log: RunLog, journal: RunJournal, hands: Hands
+) -> tuple[Result, asyncio.CancelledError | None]:
+    """Open what the run works with, let the weave run it, and hand over what was made.
+
+    Returns:
+        What came of it, and what broke off learning from it, if anything did.
+    """
     options = Options.from_json(journal.options)
     records = await asyncio.to_thread(log.records, journal.run_id)
     folder = run_folder(journal.run_id, options)
@@ -102,9 +115,10 @@ async def _outcome(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
             budget = _budget(journal, options, records)
             workshop = await _workshop(journal, toolset, hands, model, budget, ExperienceStore(log))
             outcome = await run_task(journal, await read_task(journal, journal.task, options), workshop)
-            await _learned(log, journal, workshop, outcome)
+            stopped = await _learned(log, journal, workshop, outcome)
         except NeedsDecision as error:
-            return bare(journal.run_id, options.domain, status="needs_decision", message=error.message)
+            end = bare(journal.run_id, options.domain, status="needs_decision", message=error.message)
+            return end, None
         finally:
             if hands.model is None:
                 await model.aclose()
@@ -112,10 +126,26 @@ async def _outcome(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
         files = await asyncio.to_thread(artifacts, folder, records, before, own=not options.out)
     else:
         files = await _delivered(log, journal, folder, workshop.making.domain, outcome)
-    return result_of(journal.run_id, options, outcome, files)
+    return result_of(journal.run_id, options, outcome, files), stopped
 
 
-async def _learned(log: RunLog, journal: RunJournal, workshop: Workshop, outcome: Outcome) -> None:
+async def _learned(
+    log: RunLog, journal: RunJournal, workshop: Workshop, outcome: Outcome
+) -> asyncio.CancelledError | None:
+    """Learn from a run that came to its end, which is not lost for what it was to teach.
+
+    Returns:
+        What cancelled it, to be raised once the run's end is on record.
+    """
+    try:
+        await _learn(log, journal, workshop, outcome)
+    except asyncio.CancelledError as stopped:
+        journal.emit(Noted(text="not all that the run teaches is kept: it was cancelled meanwhile"))
+        return stopped
+    return None
+
+
+async def _learn(log: RunLog, journal: RunJournal, workshop: Workshop, outcome: Outcome) -> None:
     """Store what the run teaches, and count how experience served it."""
     if workshop.memory is None:
         return

@@ -43,6 +43,10 @@ def carry_out(run_id: str, go: Go, *, as_json: bool, earlier: Sequence[Record] =
         result = asyncio.run(_shown(go, as_json=as_json, earlier=earlier))
     except (KeyboardInterrupt, asyncio.CancelledError):
         recorded = stopped(run_id, "cancelled", "cancelled")
+        if recorded is not None and recorded.status == "succeeded":
+            _print(recorded, as_json=as_json)
+            _say("cancelled while it was learned from; its result stands")
+            raise typer.Exit(EXIT_STATUS[recorded.status]) from None
         _print_recorded(recorded, as_json=as_json)
         _say(f"cancelled; go on with: plait resume {run_id}" if recorded else "cancelled")
         raise typer.Exit(EXIT_STATUS["cancelled"]) from None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from plait.agents.agent import Agent
-from plait.errors import BudgetExhausted, ModelError, NeedsDecision, ReplyError
+from plait.errors import BudgetExhausted, ModelError, NeedsDecision, ReplyError, UserError
 from plait.events import Noted, Record
 from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.consolidation.by_model import made_by_model
@@ -63,20 +63,28 @@ async def made_again(
     root, asked = investigate(records), 0
     learned: list[Experience] = []
     for experience in taught:
-        compiled = experience.kind == "pipeline" and kept_situation(experience.content) is None
-        if root is None or not compiled or asked >= MOST_MADE:
+        if root is None or not _may_be_made(experience) or asked >= MOST_MADE:
             learned.append(experience)
             continue
         asked += 1
         one = _One(consolidator, work, root, experience)
         try:
             learned.append(await journal.branch(f"consolidate-{asked}", one.made, None))
-        except (BudgetExhausted, ModelError, ReplyError, NeedsDecision) as error:
+        except (BudgetExhausted, ModelError, ReplyError, NeedsDecision, UserError) as error:
             journal.emit(Noted(text=f"a pipeline is compiled without a model: {error.message}"))
             learned.append(experience)
-            if isinstance(error, BudgetExhausted | ModelError):
+            # With the next one it would be the same, such as where the user's own prompt does not fit.
+            if isinstance(error, BudgetExhausted | ModelError | UserError):
                 asked = MOST_MADE
     return learned
+
+
+def _may_be_made(experience: Experience) -> bool:
+    """Whether a model may be asked for a record: not where words of a tool got into it, nor for one that is kept
+    as it was.
+    """
+    rule = experience.kind == "pipeline" and kept_situation(experience.content) is None
+    return rule and experience.status != "quarantined"
 
 
 @dataclass(frozen=True)
