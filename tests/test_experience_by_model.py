@@ -18,8 +18,8 @@ from plait.models.embeddings import HashEmbedder
 from plait.models.ledger import by, entries
 from plait.models.protocol import Request, Typed
 from plait.models.scripted import ScriptedModel
-from plait.outfit.consolidating import MADE_BY
 from plait.outfit import teaching
+from plait.outfit.consolidating import MADE_BY
 from plait.outfit.hands import Hands
 from plait.outfit.teaching import LEARNED_FROM
 from plait.replaying import canonical, replay
@@ -134,7 +134,8 @@ async def test_what_is_asked_shows_no_word_that_a_tool_wrote(log: RunLog):
 
 WRONG = {
     "no JSON": "I would rather not.",
-    "an orphan": reply(LINE[:1]),
+    "too few edges": reply(LINE[:1]),
+    "an orphan": reply([edge("start", "look"), edge("look", "end"), edge("drop", "end")]),
     "no end": reply(LINE[:2]),
     "a branch that nothing decides": reply([*LINE, edge("look", "end")]),
     "another tool than the call's": reply(
@@ -170,6 +171,24 @@ WRONG = {
 }
 
 
+REASONS = {
+    "no JSON": "The reply is not JSON",
+    "too few edges": "The reply does not fit the asked form: edges",
+    "an orphan": "node 'drop' is an orphan: no way leads to it from start",
+    "no end": "no way leads from node 'start' to end",
+    "a branch that nothing decides": "cannot be decided: edges without a condition compete",
+    "another tool than the call's": "node 'look' calls calendar.delete_event, and call 1 is of another tool",
+    "a call twice": "node 'drop': each node needs a name and a call of its own",
+    "a node called start": "node 'start': each node needs a name and a call of its own",
+    "no source": "node 'drop' takes a value from call 1: add a node for it",
+    "without the effect": "it does not lead over the calls that were needed (2), in their order, to end",
+    "the other way round": "it does not lead over the calls that were needed (2), in their order, to end",
+    "words before an effect": "only words decide what follows 'look', and it changes the world",
+    "a field that there is not": "the result of 'look' has no 'x' to compare",
+    "two ways that may both hold": "cannot be decided: = '1' and != '2' may both hold",
+}
+
+
 @pytest.mark.parametrize("wrong", WRONG)
 async def test_what_fails_the_checks_is_repaired_once(log: RunLog, wrong: str):
     prompts: list[str] = []
@@ -180,6 +199,7 @@ async def test_what_fails_the_checks_is_repaired_once(log: RunLog, wrong: str):
 
     await run(log, TASK, [*SCRIPT, WRONG[wrong], mended])
     assert "Your last reply cannot be used:\n- " in prompts[0]
+    assert REASONS[wrong] in prompts[0].split("cannot be used:\n- ")[1].splitlines()[0]
     assert (await stored(log)).content[MADE_BY] == "model"
 
 

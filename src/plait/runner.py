@@ -158,8 +158,8 @@ async def fork(
 def stopped(run_id: str, status: Status, message: str) -> Result | None:
     """Return how far a run came that stopped on an error or an interrupt.
 
-    None if it is not on record, goes on elsewhere, or was not taken up at all. Of one that was done before it was
-    stopped, its result.
+    None if it is not on record, goes on elsewhere, or was not taken up at all. Of one that was done
+    before it was stopped, its result.
     """
     try:
         log = RunLog.open()
@@ -174,7 +174,11 @@ def stopped(run_id: str, status: Status, message: str) -> Result | None:
         log.close_now()
     finished = ending(records)
     if live or finished is not None:
-        return result_from_json(finished.result) if finished and finished.status in (status, "succeeded") else None
+        return (
+            result_from_json(finished.result)
+            if finished and finished.status in (status, "succeeded")
+            else None
+        )
     domain = str(options_on_record(records).get("domain", ""))
     return report(records, bare(run_id, domain, status=status, message=message))
 

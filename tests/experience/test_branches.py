@@ -1,4 +1,4 @@
-"""Branches: of several edges exactly one is taken, by a comparison, or by words where only reads follow."""
+"""Branches: of several edges one at most is taken, by a comparison, or by words where only reads follow."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.experience.shared_records import deleting, pipeline_record, problem
 
+from plait.errors import UserError
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.branches import MOST_FORKS, MOST_WORDED, MOST_WORDS
 from plait.experience.pipelines.drawing import mermaid, terminal_text
@@ -88,6 +89,9 @@ def test_what_can_be_decided_is_sound(one: Condition | InWords, other: Condition
         (compared("=", "a"), compared("!=", "b"), "= 'a' and != 'b' may both hold"),
         (compared("!=", "a"), compared("!=", "b"), "!= 'a' and != 'b' may both hold"),
         (compared("=", "a"), compared("=", "A"), "= 'a' and = 'A' may both hold"),
+        (compared("=", 1), compared("=", "1.0"), "= '1' and = '1.0' may both hold"),
+        (compared("=", None), compared("=", ""), "= 'None' and = '' may both hold"),
+        (compared("!=", None), compared("=", 1), "!= 'None' and = '1' may both hold"),
     ],
 )
 def test_what_cannot_be_decided_is_told(
@@ -149,6 +153,44 @@ def test_exactly_one_way_is_taken(
     going = move(branching(one, other), observation)
     assert isinstance(going, NextCall)
     assert going.node == node
+
+
+@pytest.mark.parametrize(
+    ("cell", "value", "equal"),
+    [
+        ("null", None, True),
+        ("null", "", True),
+        ("0", None, False),
+        ("1", 1.0, True),
+        ("1.0", 1, True),
+        ("1.50", "1.5", True),
+        ("-0.0", 0, True),
+        ("10", 1, False),
+        ("100", "1e2", False),
+        # Zeros in front make it an identifier.
+        ('"0001"', 1, False),
+        ('["a"]', ["a"], True),
+        ('{"b": 1}', {"b": 1}, True),
+        ("true", True, True),
+        ('"TRUE"', True, True),
+        ("123456789012345678901234567890", 123456789012345678901234567891, False),
+    ],
+)
+def test_a_value_is_compared_as_a_cell_spells_it(cell: str, value: Any, equal: bool) -> None:
+    result = f'[{{"kind": {cell}, "id": 1}}]'
+    for comparison, goes_on in (("=", equal), ("!=", not equal)):
+        going = move(branching(compared(comparison, value), None), result)
+        assert isinstance(going, NextCall)
+        assert (going.node == "read") == goes_on
+
+
+def test_words_of_a_form_are_not_cut() -> None:
+    form: Any = as_json(branching(WORDS, None))
+    form["edges"][1]["condition"] = {"words": "x" * MOST_WORDS}
+    assert from_json(form).edges[1].condition == InWords(text="x" * MOST_WORDS)
+    form["edges"][1]["condition"] = {"words": "x" * (MOST_WORDS + 1)}
+    with pytest.raises(UserError, match=f"words has {MOST_WORDS + 1} characters"):
+        from_json(form)
 
 
 def test_where_two_ways_may_be_taken_none_is() -> None:

@@ -299,6 +299,10 @@ def test_parts_of_parts_are_not_read() -> None:
     form["nodes"][-2]["arguments"]["new_value"] = inner
     with pytest.raises(UserError, match="must have one of the keys constant, slot and result"):
         from_json(form)
+    for _ in range(3_000):
+        inner["parts"] = [{"composed": "text", "parts": inner["parts"]}]
+    with pytest.raises(UserError, match="must have one of the keys constant, slot and result"):
+        from_json(form)
 
 
 def test_a_text_that_a_tool_wrote_taints_it() -> None:

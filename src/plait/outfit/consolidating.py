@@ -80,8 +80,8 @@ async def made_again(
 
 
 def _may_be_made(experience: Experience) -> bool:
-    """Whether a model may be asked for a record: not where words of a tool got into it, nor for one that is kept
-    as it was.
+    """Whether a model may be asked for a record: for no way that is kept as it was, and for none with words
+    that a tool wrote.
     """
     rule = experience.kind == "pipeline" and kept_situation(experience.content) is None
     return rule and experience.status != "quarantined"

@@ -23,8 +23,8 @@ from plait.experience.pipelines.pipeline import (
 from plait.experience.pipelines.soundness import MOST_COMMENT, MOST_COMMENTS
 from plait.tools.arguments import distinct_name, identifier
 
-PLAIN_FIELD = re.compile(r"[A-Za-z][\w/.-]{0,39}", re.ASCII)
-"""A name of a field that no text could hide in."""
+PLAIN_FIELD = re.compile(r"[A-Za-z]\w{0,39}", re.ASCII)
+"""A name of a field that is shown: one word, which may still be the tool's own."""
 
 
 @dataclass(kw_only=True)

@@ -167,7 +167,7 @@ def _form(value: Mapping[str, Any], goal: str) -> dict[str, JSON]:
 
 def _call(draft: Draft, number: int) -> str:
     """Show a call without a word that a tool wrote: what went in by where it came from, and what came back
-    by its fields."""
+    by those of its fields that are called by one word."""
     call = draft.calls[number]
     told = ", ".join(f"{name}={_origin(where)}" for name, where in draft.origins[number].items())
     often = f", {len(call.members)} times" if len(call.members) > 1 else ""
@@ -190,7 +190,9 @@ def _origin(where: Origin) -> str:
             return _short(value)
         case Compound(how=how, parts=parts):
             between = " and " if how == "text" else f", {how} by "
-            return between.join(_origin(part) for part in parts)
+            # What stands around the values may be copied from a result.
+            told = ("<a fixed text>" if isinstance(part, Constant) else _origin(part) for part in parts)
+            return between.join(told)
         case _:
             return "<not known>"
 

@@ -107,7 +107,9 @@ def origin(argument: Argument, wording: Wording, sources: Sequence[Source]) -> O
     result = _result(argument, text, wording, sources)
     moves = _moves(text, wording, sources)
     if result and moves:
-        return _unknown(value)  # Such as the end of a meeting, or its start and the length that the goal says.
+        return _unknown(
+            value
+        )  # Such as the end of a meeting, or its start and the length that the goal says.
     # One of a few words stands in many results by chance.
     if result and (not choice or (result.field == argument.name and result.row == "only")):
         return result

@@ -107,6 +107,8 @@ def _untried(pipeline: Pipeline, way: Way, tools: Schemas) -> Iterator[str]:
 
 
 def _is_excused(pipeline: Pipeline, edge: Edge, effect: Node, tools: Schemas) -> bool:
+    """Whether an edge is taken only where there is nothing to do an effect to."""
     condition = edge.condition
-    empty = isinstance(condition, Condition) and condition.comparison == "empty"
-    return empty and leaves_nothing(pipeline, condition.node, effect, tools)
+    if not isinstance(condition, Condition) or condition.comparison != "empty":
+        return False
+    return leaves_nothing(pipeline, condition.node, effect, tools)

@@ -38,9 +38,9 @@ _PARTS = re.compile(r"\b(?:morning|afternoon|evening|night|lunch)", re.IGNORECAS
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _WORDS = {"half": 0.5, **{word: float(number) for number, word in enumerate(_NUMBERS, start=1)}}
 _COUNTED = re.compile(
-    rf"\d|\b(?:{'|'.join((*_NUMBERS, *_WEEKDAYS, *_MONTHS))}|half|noon|midnight|today|tomorrow|yesterday|tonight"
-    r"|mondays?|tues|tuesdays?|wednesdays?|thurs|thursdays?|fridays?|saturdays?|sundays?|january|february|march"
-    r"|april|june|july|august|sept|september|october|november|december)\b"
+    rf"\d|\b(?:{'|'.join((*_NUMBERS, *_WEEKDAYS, *_MONTHS))}|half|noon|midnight|today|tomorrow|tonight"
+    r"|yesterday|mondays?|tues|tuesdays?|wednesdays?|thurs|thursdays?|fridays?|saturdays?|sundays?"
+    r"|january|february|march|april|june|july|august|sept|september|october|november|december)\b"
 )
 """Numbers, months and days, however they are said."""
 _FACTORS = (1, 60, 3600, 24, 7, 100, 1000, 1_000_000, 1 / 60, 0.01)
@@ -130,8 +130,8 @@ class Wording:
         return [Said(text=text, value=text) for text in texts if len(text) > MOST_TRIFLE]
 
     def may_say(self, text: str) -> bool:
-        """Whether a text holds a value of the goal, or a part of a name, or what another goal may say otherwise:
-        a number, a month, a day.
+        """Whether a text holds a value of the goal, a part of a name, or a number, a month or a day, which
+        the goal may say in other words.
         """
         lowered = text.casefold()
         if _COUNTED.search(lowered):

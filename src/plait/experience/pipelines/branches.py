@@ -1,14 +1,16 @@
-"""What keeps a branch of a pipeline from being decided: of several edges exactly one must be taken.
+"""What keeps a branch of a pipeline from being decided: of several edges at most one may be taken.
 
 A comparison on an earlier result needs no model (beyond the paper, whose agent chooses every edge: ICE,
 section 3.2). A condition in words needs one, and so it never decides about an effect. Knows nothing of tools.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from plait.experience.pipelines.graph import changes_from
 from plait.experience.pipelines.pipeline import Condition, Edge, InWords, Pipeline
+from plait.experience.pipelines.results import spelled
 
 MOST_WORDS = 160
 """Characters of a condition in words."""
@@ -16,6 +18,8 @@ MOST_WORDED = 4
 """Edges with conditions in words after one node."""
 MOST_FORKS = 3
 """Nodes after which words decide; each is a model call."""
+_NUMBER = re.compile(r"(-?(?:0|[1-9]\d*))(?:\.(\d+))?", re.ASCII)
+"""With zeros in front it is an identifier."""
 EMPTINESS = ("empty", "not empty")
 
 
@@ -70,8 +74,12 @@ def _both_may_hold(one: Condition, other: Condition) -> bool:
 
 
 def compared_as(value: object) -> str:
-    """Return a value as it is compared: as a cell spells it, in small letters."""
-    return str(value).casefold()
+    """Return a value as it is compared: as a cell spells it, in small letters, and a number as its amount."""
+    text = spelled(value).casefold()
+    if number := _NUMBER.fullmatch(text):
+        amount = f"{number[1]}.{number[2] or ''}".rstrip("0").rstrip(".") if number[2] else number[1]
+        return "0" if amount == "-0" else amount
+    return text
 
 
 def _shown(condition: Condition) -> str:

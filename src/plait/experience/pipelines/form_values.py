@@ -14,6 +14,11 @@ MOST_NAME = 200
 
 
 def read_object(value: object, where: str) -> Mapping[str, Any]:
+    """Return a JSON object.
+
+    Raises:
+        UserError: it is none; `where` says what it is.
+    """
     if not isinstance(value, Mapping):
         raise UserError(f"{where} must be an object, not {_kind(value)}")
     if not all(isinstance(key, str) for key in cast("Mapping[object, Any]", value)):
@@ -22,6 +27,11 @@ def read_object(value: object, where: str) -> Mapping[str, Any]:
 
 
 def read_list(value: object, where: str, most: int) -> Sequence[object]:
+    """Return a list of so many items at most.
+
+    Raises:
+        UserError: it is none, or longer.
+    """
     if not isinstance(value, list | tuple):
         raise UserError(f"{where} must be a list, not {_kind(value)}")
     items = cast("Sequence[object]", value)
@@ -33,7 +43,11 @@ def read_list(value: object, where: str, most: int) -> Sequence[object]:
 def read_text(
     fields: Mapping[str, Any], key: str, where: str, most: int = MOST_NAME, *, empty: bool = False
 ) -> str:
-    """Return a text that a database can hold."""
+    """Return the text under a key, of so many characters at most, that a database can hold.
+
+    Raises:
+        UserError: there is none, or it is longer, or empty where it must not be.
+    """
     value = fields.get(key)
     if not isinstance(value, str):
         raise UserError(f"{where}: {key} must be a text, not {_kind(value)}")
@@ -47,6 +61,11 @@ def read_text(
 
 
 def read_json(value: Any, where: str) -> JSON:
+    """Return a JSON value that is no larger than a constant may be.
+
+    Raises:
+        UserError: it is none, or larger.
+    """
     size = json_size(value)
     if size is None:
         raise UserError(f"{where} is no JSON value")
@@ -56,6 +75,11 @@ def read_json(value: Any, where: str) -> JSON:
 
 
 def read_choice(value: object, options: Sequence[str], where: str) -> str:
+    """Return one of some words.
+
+    Raises:
+        UserError: it is none of them.
+    """
     if value not in options:
         raise UserError(f"{where} is {shown(value)}; it must be one of {', '.join(options)}")
     return cast("str", value)

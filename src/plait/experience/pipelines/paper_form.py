@@ -213,8 +213,10 @@ def _binding(value: object, where: str) -> Binding:
 def _composed(fields: Mapping[str, Any], where: str) -> Composed:
     parts: list[Part] = []
     for item in read_list(fields.get("parts"), f"parts of {where}", MOST_PARTS):
-        part = _binding(item, f"a part of {where}")
-        if isinstance(part, Composed | Unknown):
+        # Parts of parts are not read, however deep they go.
+        composed = "composed" in read_object(item, f"a part of {where}")
+        part = None if composed else _binding(item, f"a part of {where}")
+        if part is None or isinstance(part, Composed | Unknown):
             raise UserError(f"a part of {where} must have one of the keys constant, slot and result")
         parts.append(part)
     how = cast("Composition", read_choice(fields["composed"], get_args(Composition), f"{where}: composed"))
@@ -240,7 +242,7 @@ def _edge(value: object, renamed: Mapping[str, str]) -> Edge:
 def _condition(value: object, where: str) -> Condition | InWords:
     fields = read_object(value, where)
     if "words" in fields:
-        return InWords(text=plain_line(read_text(fields, "words", where), MOST_WORDS))
+        return InWords(text=plain_line(read_text(fields, "words", where, MOST_WORDS), MOST_WORDS))
     return Condition(
         node=read_text(fields, "node", where),
         field=read_text(fields, "field", where, empty=True),

@@ -81,7 +81,7 @@ class Place:
             return (not rows) == (condition.comparison == "empty")
         if len(rows) != 1 or condition.field not in rows[0]:
             raise LeaveError(f"{condition.node} has no one {condition.field!r} to compare")
-        equal = rows[0][condition.field].casefold() == compared_as(condition.value)
+        equal = compared_as(rows[0][condition.field]) == compared_as(condition.value)
         return equal == (condition.comparison == "=")
 
 
@@ -94,7 +94,7 @@ def open_ways(pipeline: Pipeline, node: str, made: Mapping[str, Sequence[Step]])
         made: The steps of the nodes up to this one.
 
     Returns:
-        None of them where no way leads on, or more than one.
+        Empty where no way leads on, or more than one.
     """
     try:
         return open_edges(
@@ -106,6 +106,11 @@ def open_ways(pipeline: Pipeline, node: str, made: Mapping[str, Sequence[Step]])
 
 
 def open_edges(pipeline: Pipeline, place: Place) -> list[Edge]:
+    """Return the edges of which one is taken at a place: the one whose comparison holds, else those without.
+
+    Raises:
+        LeaveError: more than one comparison holds, or one cannot be made.
+    """
     edges = [edge for edge in pipeline.edges if edge.from_node == place.node]
     holding = place.holding(edges)
     if len(holding) > 1:
