@@ -107,9 +107,10 @@ class PipelineTrail:
         if not effects or not all(node.answer for node in effects):
             return ""
         done = [f"{step.call}: {step.observation}{_about(step, steps)}" for step in steps if step.effect]
-        vain = [f"{step.call} found nothing." for step in steps if not rows_of(step.observation)]
+        reads = [step for step in steps if not step.effect]
+        vain = [f"{step.call} found nothing." for step in reads if not rows_of(step.observation)]
         if not done:
-            return f"There was nothing to do: {vain[0]}" if vain else ""
+            return f"There was nothing to do: {' '.join(vain)}" if vain else ""
         return "\n".join([*done, *(vain if len(done) < len(effects) else ())])
 
     def ended(self, journal: Journal, steps: Sequence[Step], *, left: str, forks: int) -> None:
