@@ -1,16 +1,23 @@
 """`plait run`: a task is solved, shown and bounded; what stops it is said, and its result printed."""
 
+import asyncio
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from tests.support import notebook
 from tests.support.commands import Commands, records, runs
 from tests.support.served import served
 from tests.support.terminal import at_a_terminal
 
+from plait.carrying import bare
+from plait.cli import running
 from plait.events import ApprovalDecided
+from plait.task import Status
 
 KEYS = {
     "run_id",
@@ -147,3 +154,30 @@ def test_nothing_is_asked_where_the_question_is_not_seen_or_cannot_be_answered(
         patch.setattr(f"sys.{hidden}", None if hidden == "stdin" else io.StringIO())
         said, _ = plait.solve("--rounds", "1")
     assert (said.status, plait.lines, terminal.shown.count("[y/n]")) == (4, [], 0)
+
+
+@pytest.mark.parametrize(
+    ("status", "exit_status", "out", "err"),
+    [
+        ("succeeded", 0, "Done.\n", "cancelled while it was learned from; its result stands"),
+        ("cancelled", 130, "", "cancelled; go on with: plait resume abc"),
+    ],
+)
+def test_what_was_done_before_it_was_cancelled_is_printed(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    status: Status,
+    exit_status: int,
+    out: str,
+    err: str,
+):
+    async def go(_: Any) -> Any:
+        raise asyncio.CancelledError
+
+    result = replace(bare("abc", "tools", status=status, message=""), answer="Done.")
+    monkeypatch.setattr(running, "stopped", lambda *_: result)
+    with pytest.raises(typer.Exit) as left:
+        running.carry_out("abc", go, as_json=False)
+    said = capsys.readouterr()
+    assert (left.value.exit_code, said.out) == (exit_status, out)
+    assert err in said.err

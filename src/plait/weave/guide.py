@@ -100,8 +100,8 @@ class PipelineTrail:
         """Say what was done, and what there was nothing to do to.
 
         Empty where the pipeline only reads, or where it is not known how its effects are answered: the walk
-        has compared the answers of those that it knows. It came to its end, so that there
-        was nothing to do it to where an effect was not done.
+        has compared the answers of those that it knows. It came to its end, so where an effect was not done
+        there was nothing to do it to.
         """
         effects = [node for node in self.walk.pipeline.calls if node.effect]
         if not effects or not all(node.answer for node in effects):
