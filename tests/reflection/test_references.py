@@ -49,7 +49,7 @@ class Adviser:
     async def warnings(self, journal: Journal, goal: str) -> Sequence[str]:
         return (await self.advice(journal, goal)).lessons
 
-    async def knows(self, journal: Journal, goal: str) -> bool:
+    async def knows(self, journal: Journal, goal: str, task: str) -> bool:
         return False
 
     async def trail(self, journal: Journal, goal: str, task: str) -> Trail | None:
