@@ -105,10 +105,12 @@ def test_remarks_in_the_line_of_the_reply_and_again_below_are_no_part_of_it() ->
 @pytest.mark.parametrize(
     ("text", "right"),
     [
-        ("Ticket #12 of C# is <b>closed</b>.", True),
+        ("The ticket is <b>closed</b>.", True),
+        ("Ticket #12 is closed.", False),
         ("It is done. # critique: Clear. # score: 10.", False),
         ("It is done.<|im_start|>", False),
-        ("Two #hashes, and 3 < 4.", True),
+        ("It is done. #score: 10.", False),
+        ("Two are due, and 3 < 4.", True),
     ],
 )
 def test_prose_holds_no_remark_and_no_token_of_a_model(text: str, right: bool) -> None:

@@ -29,15 +29,14 @@ _BLOCKS = re.compile(
 )
 """Remarks as sections under headings, where a model writes Markdown."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-PROSE = (
-    r'[^ <\x00-\x1F\x7F] | " " [^ #<\x00-\x1F\x7F] | " #" [^ \x00-\x1F\x7F]'
-    r' | " "? "<" [^|\x00-\x1F\x7F]'
-)
-"""GBNF of what a line of prose goes on with: no remark begins in it, and no token that only models write.
+PROSE = r'[^#<\x00-\x1F\x7F] | "<" [^|\x00-\x1F\x7F]'
+"""GBNF of what a line of prose goes on with: nothing that begins a remark or a token that only models write.
 
 Small models that want to end, and may not, write their remarks over and over, or such tokens, to the limit.
 """
 _REMARK_RULES = (
+    # Held to a line of their own, small models go on and on before they remark.
+    r'gap ::= " " | "\n"',
     f"critique ::= ({PROSE}){{1,{MAX_CRITIQUE}}}",
     'score ::= "10" | [0-9]',
 )
@@ -96,13 +95,13 @@ def remarked_grammar(body: str, rules: Sequence[str], *, remarks: bool) -> str:
     """
     if not remarks:
         return "\n".join([f"root ::= {body}", *rules]) + "\n"
-    root = f'root ::= {body} "\\n# critique: " critique "\\n# score: " score'
+    root = f'root ::= {body} gap "# critique: " critique gap "# score: " score'
     return "\n".join([root, *rules, *_REMARK_RULES]) + "\n"
 
 
 def remarks_grammar() -> str:
     """Return the GBNF grammar of a reply that is nothing but remarks."""
-    root = 'root ::= "# critique: " critique "\\n# score: " score'
+    root = 'root ::= "# critique: " critique gap "# score: " score'
     return "\n".join([root, *_REMARK_RULES]) + "\n"
 
 

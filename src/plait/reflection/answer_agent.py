@@ -16,8 +16,17 @@ from plait.reflection.crew import Crew
 from plait.reflection.trajectory import Trajectory
 
 ANSWER_LINES = 8
-ANSWER_LINE = rf"[^\x00-\x20#<\x7F] ({PROSE}){{0,300}}"
-"""GBNF of one line of an answer; a line that begins with # is a remark."""
+
+
+def answer_line(*, numbers: bool) -> str:
+    """Return the GBNF of one line of an answer.
+
+    Args:
+        numbers: Whether it may hold numbers such as #12, for tasks that have some: elsewhere small models
+            write their score so.
+    """
+    number = ' | "#" [0-9]' if numbers else ""
+    return rf"[^\x00-\x20#<\x7F] ({PROSE}{number}){{0,300}}"
 
 
 async def write_answer(journal: Journal, crew: Crew, trajectory: Trajectory) -> Passed[Any]:
@@ -27,7 +36,7 @@ async def write_answer(journal: Journal, crew: Crew, trajectory: Trajectory) -> 
         ReplyError: no try gave an answer of the asked form.
     """
     gate = crew.settings.answer
-    form = _form(crew)
+    form = _form(crew, trajectory)
     specs = await crew.candidates(journal, crew.task)
 
     def request(feedback: Feedback | None) -> Request:
@@ -75,11 +84,13 @@ async def judge_answer(journal: Journal, crew: Crew, trajectory: Trajectory, ans
     return (await through_gate(journal, role)).judged
 
 
-def _form(crew: Crew) -> Grammar | Typed:
+def _form(crew: Crew, trajectory: Trajectory) -> Grammar | Typed:
     """Return lines for a text, JSON under a schema for an answer of a type."""
     gated = crew.settings.answer.enabled
     if crew.returns is None:
-        return Grammar(gbnf=lines_grammar(ANSWER_LINE, ANSWER_LINES, remarks=gated))
+        told = [crew.task, *(step.observation for run in trajectory.runs.values() for step in run.steps)]
+        line = answer_line(numbers=any("#" in text for text in told))
+        return Grammar(gbnf=lines_grammar(line, ANSWER_LINES, remarks=gated))
     output = {"type": "object", "properties": {"answer": crew.returns}, "required": ["answer"]}
     return Typed(schema=bounded(with_reflection(output) if gated else output), name="answer")
 
