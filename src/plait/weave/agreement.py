@@ -16,7 +16,6 @@ from plait.reflection.trajectory import Step, Trajectory
 from plait.tools.arguments import canonical
 from plait.tools.tool import Tool
 
-AGREED = "The teams agreed on this."
 MOST_SAID = 300
 """Characters of what a tool said, where that is why its agent goes on."""
 _DOUBTFUL = re.compile(
@@ -90,7 +89,8 @@ class AgreedTrail:
     """What its agent said when it was done."""
     carried: int = 0
     """How many of the steps, from the first, an earlier round took."""
-    thought: str = AGREED
+    thought: str = ""
+    """None: told that teams agreed, small models answer that, and not what was done."""
 
     def next(self, steps: Sequence[Step], chosen: Mapping[str, int]) -> Forward:
         """Say the next call; the way leads no further where a read says otherwise than in the rehearsal, nor
