@@ -26,30 +26,27 @@ from plait.teams.ratings import Entry, Ratings
 from plait.teams.solution import Quality, Rating, Solution
 
 MOST_SCORE = 10.0
-PLAN = Phase(
-    name="plan",
-    instructor="",
-    assistant="planner",
-    prompt="",
-    criteria="",
-    writes="plan",
-    rounds=1,
-    key=True,
-    most_lines=MAXIMUM_SUBTASKS,
-    max_tokens=512,
-)
-ACT = Phase(name="act", instructor="", assistant="tool", prompt="", criteria="", writes="actions", rounds=1)
-ANSWER = Phase(
-    name="answer",
-    instructor="",
-    assistant="answer",
-    prompt="",
-    criteria="",
-    writes="answer",
-    rounds=1,
-    key=True,
-    max_tokens=512,
-)
+
+
+def _phase(name: str, agent: str, *, writes: str = "", key: bool = True, most_lines: int = 0) -> Phase:
+    """Return a phase in which agents of reflection work, and no two of them talk."""
+    return Phase(
+        name=name,
+        instructor="",
+        assistant=agent,
+        prompt="",
+        criteria="",
+        writes=writes or name,
+        rounds=1,
+        key=key,
+        most_lines=most_lines,
+        max_tokens=512,
+    )
+
+
+PLAN = _phase("plan", "planner", most_lines=MAXIMUM_SUBTASKS)
+ACT = _phase("act", "tool", writes="actions", key=False)
+ANSWER = _phase("answer", "answer")
 CHAIN = Chain(phases=(PLAN, ACT, ANSWER))
 AGGREGATOR = (
     "You bring together what several teams wrote on the same task: their plans, or their answers. You keep"
