@@ -263,3 +263,23 @@ async def test_what_was_agreed_on_comes_before_what_is_known() -> None:
     assert await guide.trail(nowhere, "One", "One") is trails["One"]
     assert (await guide.trail(nowhere, "Two", "Two")).claim == "known"
     assert await replace(guide, walks=False).trail(nowhere, "Two", "Two") is None
+
+
+@pytest.mark.parametrize(
+    "merged",
+    [
+        "No action taken.\n\nStrengths and weaknesses:\nSolution 3\n+ It is short.",
+        "\n".join(f"It is line {number} of what was done." for number in range(9)),
+    ],
+)
+async def test_a_merged_answer_that_speaks_of_solutions_gives_way_without_a_judge(merged: str) -> None:
+    run = Run(
+        [
+            *team(1, plan(PLAN), *GOOD, answer("Returned.", score=8)),
+            *team(2, plan(PLAN), *GOOD, answer("It was of dana.", score=9)),
+            *merging(ANALYSIS, f"{merged}\n# changes: both\n# critique: fine\n# score: 9"),
+        ]
+    )
+    outcome = await run.outcome()
+    assert (outcome.status, outcome.answer) == ("succeeded", "It was of dana.")
+    assert [event.quality for event in run.of(MergeRefused)] == [0.0]

@@ -13,7 +13,7 @@ from plait.errors import ReplyError
 from plait.events import Noted
 from plait.experience.words.vocabulary import FUNCTION
 from plait.journal import Journal
-from plait.reflection.answer_agent import judge_answer
+from plait.reflection.answer_agent import ANSWER_LINES, judge_answer
 from plait.reflection.crew import Crew
 from plait.reflection.plan import MAXIMUM_SUBTASKS, Plan, written
 from plait.reflection.planner import merged_plan
@@ -53,6 +53,10 @@ AGGREGATOR = (
     " what is right in any of them, and add nothing that none of them has."
 )
 _WORD = re.compile(r"\w+")
+_ECHO = re.compile(
+    r"strengths and weaknesses|what checks found|^\W*(?:solution \d|changes:|critique:)", re.I | re.M
+)
+"""What a small model that merges answers takes over from its prompt."""
 _TELLING = 4
 """Letters from which a word may say what is to be done."""
 
@@ -176,6 +180,9 @@ class _AnswerQuality:
     trajectory: Trajectory
 
     async def rate(self, journal: Journal, task: str, solution: Solution) -> Rating:
+        lines = [line for line in solution.text.splitlines() if line.strip()]
+        if len(lines) > ANSWER_LINES or _ECHO.search(solution.text):
+            return Rating(quality=0.0, findings=["it speaks of solutions instead of answering"])
         if not self.crew.settings.answer.enabled:
             return Rating(quality=1.0)
         judged = await judge_answer(journal, self.crew, self.trajectory, solution.text)
