@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from plait.bench.benchmark import Measure
 from plait.bench.benchmarks.workbench import WORKBENCH
-from plait.bench.comparison import difference, figures
+from plait.bench.comparison import difference, figures, like_one_before
 from plait.bench.trial import Trial
 
 ONE = Trial(
@@ -76,3 +76,11 @@ def test_a_measure_that_is_a_number_is_compared_by_its_mean() -> None:
     assert told.change.low > 0
     assert told.p == 2 / 2**6
     assert figures(better, [QUALITY]).measures["quality"].mean.value == 0.6875
+
+
+def test_what_came_after_one_of_its_kind_is_told_by_when_it_was_run() -> None:
+    kinds = {0: "a", 1: "a", 2: "b", 3: "a"}
+    ids = {0: "r4", 1: "r1", 2: "r2", 3: "r3"}  # The rows of a larger sample come later than their place.
+    trials = [replace(ONE, index=index, run_id=run_id) for index, run_id in ids.items()]
+    assert [trial.index for trial in like_one_before(trials, kinds)] == [3, 0]
+    assert like_one_before(trials[2:3], kinds) == []

@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 from tests.bench.office_tasks import DELETE, DONE, OPTIONS, RIGHT
 
+from plait.bench.ablation import Table, entries_of
 from plait.bench.methods.method import Means
+from plait.bench.methods.strands import STRANDS, with_only
 from plait.bench.methods.tools import METHODS
 from plait.bench.workbench import judge
 from plait.events import RunFinished, StepRecorded
@@ -58,3 +60,15 @@ async def test_a_baseline_whose_replies_cannot_be_read_fails(method: str, log: R
     async with ScriptedModel(["I do not know."] * tries) as model:
         means = Means(options=OPTIONS, log=log, model=model)
         assert await METHODS[method].solve(DELETE, "r1", means) == "failed"
+
+
+@pytest.mark.parametrize("strand", STRANDS)
+def test_a_strand_alone_is_the_line_of_that_name_in_the_table_of_strands(strand: str) -> None:
+    (line,) = (entry for entry in entries_of(Table.strands, OPTIONS) if entry.label == strand)
+    assert with_only(OPTIONS, {strand}) == line.options
+    reflects = line.options.reflection().tool.enabled
+    assert (line.options.teams > 1, reflects, line.options.experience) == (
+        strand == "teams",
+        strand == "reflection",
+        strand == "experience",
+    )

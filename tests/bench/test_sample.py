@@ -33,3 +33,14 @@ def test_a_larger_sample_holds_a_smaller_one_and_another_seed_another() -> None:
     assert all(ITEMS[place] == item for place, item in samples[5])
     assert [place for place, _ in samples[5]] == sorted(place for place, _ in samples[5])
     assert len({tuple(sample(ITEMS, 5, seed, kind)) for seed in range(8)}) > 1
+
+
+def test_of_fewer_kinds_there_are_more_of_each() -> None:
+    for seed in range(5):
+        found = sample(ITEMS, 6, seed, kind, kinds=2)
+        counts = [[kind(item) for _, item in found].count(each) for each in "abcd"]
+        assert sorted(counts)[:2] == [0, 0]
+        assert sum(counts) == min(6, sum(1 for item in ITEMS if counts["abcd".index(kind(item))]))
+        assert set(sample(ITEMS, 3, seed, kind, kinds=2)) < set(found)
+    assert sample(ITEMS, None, 0, kind, kinds=9) == list(enumerate(ITEMS))
+    assert len({kind(item) for _, item in sample(ITEMS, None, 1, kind, kinds=3)}) == 3

@@ -106,6 +106,20 @@ def test_the_same_command_goes_on_and_other_options_begin_anew(
     assert len(list(out.glob("react-*.jsonl"))) == 2
 
 
+def test_tasks_of_few_kinds_are_told_apart_by_what_came_before(
+    out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--method", "gold", "--kinds", "1", "--limit", "3"]
+    assert bench(out, *words) == 0
+    head, gold = capsys.readouterr().out.split("\n\n")[2].splitlines()[:2]
+    assert head.startswith("method  first of a kind: right")
+    assert gold.split() == ["gold", "1/1", "0.0", "2/2", "0.0"]
+    assert bench(out, *words, "--json") == 0
+    assert told(capsys)["methods"]["gold"]["like_one_before"]["tasks"] == 2
+    assert bench(out, "--method", "gold", "--limit", "2") == 0
+    assert "first of a kind" not in capsys.readouterr().out
+
+
 def test_every_so_many_tasks_are_those_rows(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert bench(out, "--method", "nothing", "--every", "3") == 0
     assert [json.loads(line)["index"] for line in lines(out, "nothing")] == list(range(0, len(TASKS), 3))
@@ -153,6 +167,7 @@ def test_what_runs_learn_stays_in_the_benchmark(out: Path, capsys: pytest.Captur
     [
         (["--method", "magic"], "--method 'magic' is unknown; there is: plait"),
         (["--limit", "3", "--every", "2"], "give one"),
+        (["--kinds", "3", "--every", "2"], "give one"),
         (["--data", "/nowhere"], "cannot read the task file '/nowhere'"),
         (["--temperature", "9"], "temperature"),
         (["--out", __file__], "cannot be made"),

@@ -14,18 +14,16 @@ from enum import StrEnum
 from itertools import product
 from typing import Any
 
+from plait.bench.methods.strands import LEAST_TEAMS, ONE_TEAM, STRANDS, switched_off, with_only
 from plait.bench.plan import Entry
 from plait.errors import UserError
-from plait.runtime.options import SWITCHES, Options
+from plait.runtime.options import Options
 from plait.runtime.team_options import is_generation
 from plait.teams.settings import PRUNE_FROM_TEAMS
 
 PLAIT = "plait"
 ALL = "all"
 """The whole system."""
-STRANDS = ("teams", "reflection", "experience")
-LEAST_TEAMS = 2
-"""Of the whole system where strands are switched and nobody says how many."""
 
 
 class Table(StrEnum):
@@ -53,12 +51,8 @@ class Variant:
 
     def of(self, options: Options) -> Options:
         """Return the options of the variant."""
-        # In the order of the flags, so that the same switches by hand are the same variant.
-        off = tuple(name for name in SWITCHES if name in (*options.without, *self.off))
-        return options.changed({**self.changes, "without": off})
+        return switched_off(options, self.off, self.changes)
 
-
-ALONE: Mapping[str, Any] = {"teams": 1, "leave_out": ()}
 
 TABLES: Mapping[Table, Sequence[Variant]] = {
     Table.teams: (
@@ -66,7 +60,7 @@ TABLES: Mapping[Table, Sequence[Variant]] = {
         Variant(label="no partition", off=("partition",), teams=3),
         Variant(label="no role", off=("role",), teams=2),
         Variant(label="no elitism", off=("elitism",), teams=2),
-        Variant(label="one team", changes=ALONE, teams=2),
+        Variant(label="one team", changes=ONE_TEAM, teams=2),
     ),
     Table.reflection: (
         Variant(label="no planner gate", off=("planner-gate",), where="tools"),
@@ -117,24 +111,11 @@ def entries_of(table: Table, options: Options) -> list[Entry]:
 
 def _combinations(options: Options) -> list[Entry]:
     """Return all combinations of the three strands, all of them first and none last."""
-    whole = options.changed({"teams": max(options.teams, LEAST_TEAMS)})
-    making = _where(options) == "making"
-    parts = {
-        "teams": Variant(label="", changes=ALONE),
-        "reflection": Variant(label="", off=("phase-gate",))
-        if making
-        else Variant(label="", off=("reflection",), changes={"rounds": 1}),
-        "experience": Variant(label="", off=("experience",)),
-    }
     entries: list[Entry] = []
     for on in product((True, False), repeat=len(STRANDS)):
         chosen = [name for name, is_on in zip(STRANDS, on, strict=True) if is_on]
-        changed = whole
-        for name in STRANDS:
-            if name not in chosen:
-                changed = parts[name].of(changed)
         label = ALL if len(chosen) == len(STRANDS) else "+".join(chosen) or "none"
-        entries.append(_entry(label, changed))
+        entries.append(_entry(label, with_only(options, chosen)))
     return entries
 
 

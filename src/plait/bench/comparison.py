@@ -3,7 +3,7 @@
 Knows nothing of how they are shown.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from plait.bench.benchmark import Measure
@@ -81,6 +81,22 @@ def figures(trials: Sequence[Trial], measures: Sequence[Measure]) -> Figures:
         seconds=median([trial.seconds for trial in trials]),
         usd=sum(trial.usd for trial in trials),
     )
+
+
+def like_one_before(trials: Sequence[Trial], kinds: Mapping[int, Hashable]) -> list[Trial]:
+    """Return the trials of tasks that came after another of their kind: what experience can make cheaper.
+
+    Args:
+        trials: In any order; they were run in that of their ids.
+        kinds: Of which kind a task is, by its row.
+    """
+    seen: set[Hashable] = set()
+    found: list[Trial] = []
+    for trial in sorted(trials, key=lambda trial: trial.run_id):
+        if (kind := kinds[trial.index]) in seen:
+            found.append(trial)
+        seen.add(kind)
+    return found
 
 
 def measured(trials: Sequence[Trial], measure: Measure) -> Measured:

@@ -43,6 +43,8 @@ class Wanted:
     """Where those that are finished are kept; made if need be."""
     limit: int | None = None
     """So many, spread over all kinds; None: all."""
+    kinds: int | None = None
+    """Only of so many kinds, so that there are more of each; None: all."""
     every: int | None = None
     """Every so many, from the first one."""
     at_once: int = 1
@@ -50,8 +52,8 @@ class Wanted:
     """Tasks that an error ended are run again."""
 
     def __post_init__(self) -> None:
-        if self.limit is not None and self.every is not None:
-            raise UserError("--limit and --every both say which tasks are run: give one")
+        if self.every is not None and (self.limit, self.kinds) != (None, None):
+            raise UserError("--every says which tasks are run, as --limit and --kinds do: give one")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +95,10 @@ class Plan:
         digest = hashlib.blake2b(what.encode(), digest_size=4).hexdigest()
         return self.folder / f"{entry.method}-{digest}.jsonl"
 
+    def kinds(self) -> dict[int, str]:
+        """Return of which kind each task is, by its row."""
+        return {index: self.benchmark.kind(task) for index, task in self.tasks}
+
     def files(self) -> dict[str, str]:
         """Return the file of each entry by its label."""
         return {entry.label: str(self.file(entry)) for entry in self.entries}
@@ -112,7 +118,7 @@ def plan(benchmark: Benchmark[Any], entries: Sequence[Entry], wanted: Wanted) ->
     return Plan(
         benchmark=benchmark,
         entries=entries,
-        tasks=every if wanted.every else sample(tasks, wanted.limit, seed, benchmark.kind),
+        tasks=every if wanted.every else sample(tasks, wanted.limit, seed, benchmark.kind, wanted.kinds),
         folder=_made(wanted.folder),
         all_tasks=_digest([benchmark.told(task) for task in tasks]),
         at_once=wanted.at_once,

@@ -8,7 +8,11 @@ Item = TypeVar("Item")
 
 
 def sample(
-    items: Sequence[Item], limit: int | None, seed: int, kind: Callable[[Item], Hashable]
+    items: Sequence[Item],
+    limit: int | None,
+    seed: int,
+    kind: Callable[[Item], Hashable],
+    kinds: int | None = None,
 ) -> list[tuple[int, Item]]:
     """Return `limit` items with their places, spread over all kinds, in the order of their places.
 
@@ -20,17 +24,17 @@ def sample(
         limit: How many; None: all.
         seed: Decides which.
         kind: What items have in common that are alike, such as their template.
+        kinds: Of how many kinds; None: all.
     """
-    if limit is None or limit >= len(items):
-        return list(enumerate(items))
-    kinds: dict[Hashable, list[int]] = {}
+    alike: dict[Hashable, list[int]] = {}
     for place, item in enumerate(items):
-        kinds.setdefault(kind(item), []).append(place)
+        alike.setdefault(kind(item), []).append(place)
     draw = random.Random(seed)
-    groups = list(kinds.values())
+    groups = list(alike.values())
     for group in groups:
         draw.shuffle(group)
     draw.shuffle(groups)
+    groups = groups[:kinds]
     longest = max(map(len, groups), default=0)
     order = [group[turn] for turn in range(longest) for group in groups if turn < len(group)]
     return [(place, items[place]) for place in sorted(order[:limit])]

@@ -40,9 +40,9 @@ def _command_of(benchmark: Benchmark[Any]) -> Callable[..., Any]:
         planned = plan(benchmark, entries, flags.wanted(benchmark.name))
         found = run_plan(planned, said)
         if flags.as_json:
-            print(json.dumps(as_object(benchmark, found, planned.files())))
+            print(json.dumps(as_object(benchmark, found, planned)))
         else:
-            print_tables(benchmark, found)
+            print_tables(benchmark, found, planned.kinds())
             print(f"\nEvery task is a line in {planned.folder}; plait show RUN tells how it went.")
 
     ways = "\n\n".join(f"{name}: {each.about}." for name, each in benchmark.methods.items())

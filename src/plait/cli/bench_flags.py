@@ -38,6 +38,9 @@ class BenchFlags:
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="So many tasks, spread over all kinds; else all.")
     ] = None
+    kinds: Annotated[
+        int | None, typer.Option("--kinds", min=1, help="Only tasks of so many kinds, such as templates.")
+    ] = None
     every: Annotated[
         int | None, typer.Option("--every", min=1, help="Every so many tasks, from the first one.")
     ] = None
@@ -58,6 +61,7 @@ class BenchFlags:
             data=self.data,
             folder=self.out or kept_folder(benchmark),
             limit=self.limit,
+            kinds=self.kinds,
             every=self.every,
             at_once=self.concurrency,
             again=self.again,

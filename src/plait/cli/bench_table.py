@@ -1,7 +1,7 @@
 """How the figures of a benchmark are shown: what came of it, what it took, and each against the first."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, cast
 
@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from plait.bench.benchmark import Benchmark, Measure
-from plait.bench.comparison import Difference, Figures, Measured, difference, figures
-from plait.bench.plan import Found
+from plait.bench.comparison import Difference, Figures, Measured, difference, figures, like_one_before
+from plait.bench.plan import Found, Plan
 from plait.bench.statistics import FEW, Interval
 from plait.cli.words import count_text, money_text, one_line, seconds_text, tokens_text
 
@@ -18,14 +18,23 @@ TABLE_WIDTH = 120
 LEAST_P = 0.001
 
 
-def print_tables(benchmark: Benchmark[Any], found: Found) -> None:
-    """Print the figures of methods, and how each differs from the first."""
+def print_tables(benchmark: Benchmark[Any], found: Found, kinds: Mapping[int, Hashable]) -> None:
+    """Print the figures of methods, what each gains from what came before, and how it differs from the first.
+
+    Args:
+        benchmark: Which one.
+        found: How the tasks went, by method.
+        kinds: Of which kind each task is, by its row.
+    """
     told = {label: figures(trials, benchmark.measures) for label, trials in found.items()}
     console = wide_console()
     console.print(_results(benchmark, told))
     console.print(benchmark.explained, style="dim", soft_wrap=True)
     console.print()
     console.print(_costs(told))
+    if len(set(kinds.values())) < len(kinds):
+        console.print()
+        console.print(_in_time(benchmark, found, kinds))
     print_broken(found)
     first, *others = found
     for label in others:
@@ -42,12 +51,15 @@ def print_broken(found: Found) -> None:
             print(f"{label}: {many} broke and count as wrong ({why}); mend it and add --again")
 
 
-def as_object(benchmark: Benchmark[Any], found: Found, files: Mapping[str, str]) -> dict[str, Any]:
+def as_object(benchmark: Benchmark[Any], found: Found, planned: Plan) -> dict[str, Any]:
     """Return the same for programs: figures, differences from the first, and the files of single tasks."""
     first, *others = found
-    methods = {
-        label: {**asdict(figures(found[label], benchmark.measures)), "file": files[label]} for label in found
-    }
+    files, kinds = planned.files(), planned.kinds()
+    methods: dict[str, Any] = {}
+    for label, trials in found.items():
+        later = figures(like_one_before(trials, kinds), benchmark.measures)
+        told = asdict(figures(trials, benchmark.measures))
+        methods[label] = {**told, "like_one_before": asdict(later), "file": files[label]}
     against = {label: asdict(difference(found[label], found[first], benchmark.main)) for label in others}
     return {"methods": finite(methods), f"against_{first}": finite(against)}
 
@@ -117,6 +129,22 @@ def _costs(found: Mapping[str, Figures]) -> Table:
             seconds_text(told.seconds.value),
             money_text(told.usd),
         )
+    return table
+
+
+def _in_time(benchmark: Benchmark[Any], found: Found, kinds: Mapping[int, Hashable]) -> Table:
+    """Return a table of the first task of each kind beside those that came after one of their kind."""
+    main = benchmark.main
+    head = main.head or main.name
+    table = table_of("method", [f"first of a kind: {head}", "calls", f"after one of its kind: {head}", "calls"])
+    for label, trials in found.items():
+        later = like_one_before(trials, kinds)
+        after = {trial.index for trial in later}
+        cells: list[str] = []
+        for part in ([trial for trial in trials if trial.index not in after], later):
+            told = figures(part, benchmark.measures)
+            cells += [value_text(main, told.measures[main.name]), f"{told.calls.value:.1f}"]
+        table.add_row(label, *cells)
     return table
 
 

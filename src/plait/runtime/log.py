@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from plait.errors import UserError
 from plait.events import Event, Record, RunStarted
 from plait.models.paths import database_file
-from plait.runtime import experience_vectors, store
+from plait.runtime import appending, experience_vectors, store
 from plait.runtime.codec import encode
 from plait.runtime.database import Database, open_database
 from plait.runtime.history import History, read_history
@@ -188,7 +188,7 @@ class RunLog:
             if run is None:
                 raise store.unknown_run(connection, run_id)
             sequence, number = store.next_place(connection, run_id, event.kind)
-            store.insert_records(connection, [_run_event(run, sequence, number, event)])
+            appending.insert_records(connection, [_run_event(run, sequence, number, event)])
 
         self._keeper.while_idle(run_id, add)
 

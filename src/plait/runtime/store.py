@@ -6,7 +6,6 @@ written only by the process that claimed it last; its epoch fences off all other
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from plait.errors import LogError, UserError
@@ -16,7 +15,7 @@ from plait.runtime.shapes import first_misfit
 from plait.runtime.tables import tables
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Insert, Row, Select
+    from sqlalchemy import Connection, Row
 
 
 class RecordRow(TypedDict):
@@ -61,26 +60,6 @@ STEP_KINDS = ("step_recorded", "effect_intended")
 """Events of which a run consists: what was asked, done or about to be."""
 RUNNING = "running"
 """Status of a run that has not ended in good order; its process may be gone."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Statements:
-    """What every commit executes, built once: that takes longer than executing it."""
-
-    epochs: "Select[str, int]"
-    insert_records: "Insert"
-
-
-@cache
-def _statements() -> _Statements:
-    from sqlalchemy import bindparam, select
-
-    runs = tables().runs
-    some = runs.c.run_id.in_(bindparam("run_ids", expanding=True))
-    return _Statements(
-        epochs=select(runs.c.run_id, runs.c.epoch).where(some).with_for_update(read=True),
-        insert_records=tables().records.insert(),
-    )
 
 
 def to_record(row: RecordRow) -> Record:
@@ -202,23 +181,11 @@ def unknown_run(connection: "Connection", run_id: str) -> UserError:
     return UserError(f"there is no run {run_id!r}: {hint}")
 
 
-def epochs(connection: "Connection", run_ids: Collection[str]) -> dict[str, int]:
-    """Say who may write to some runs, and hold that until the transaction ends."""
-    found = connection.execute(_statements().epochs, {"run_ids": list(run_ids)})
-    return {row.run_id: row.epoch for row in found}
-
-
 def taken_over(run_id: str, found: int | None) -> LogError:
     """Make the error for a process that does not own its run any more."""
     if found is None:
         return LogError(f"run {run_id!r} was removed while it was running: nothing more is recorded")
     return LogError(f"run {run_id!r} was taken over by another process: this one stops")
-
-
-def insert_records(connection: "Connection", rows: Sequence[RecordRow]) -> None:
-    """Add records."""
-    if rows:
-        connection.execute(_statements().insert_records, cast("Sequence[Mapping[str, Any]]", rows))
 
 
 def has_record(connection: "Connection", row: RecordRow) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from plait.errors import LogError, PlaitError, UserError
-from plait.runtime import store
+from plait.runtime import appending, store
 from plait.runtime.database import Database
 from plait.runtime.store import RecordRow, RunEnd, RunRow
 
@@ -190,7 +190,7 @@ class Writer:
             return [*((job, None, None) for job in done), *self._append_all(connection, jobs, again=False)]
         if not jobs:
             return []
-        owned = store.epochs(connection, {job.run_id for job in jobs})
+        owned = appending.epochs(connection, {job.run_id for job in jobs})
         outcomes: list[tuple[Job, Outcome, Any]] = []
         accepted: list[Append] = []
         for job in jobs:
@@ -199,7 +199,7 @@ class Writer:
                 accepted.append(job)
             outcomes.append((job, error, None))
         store.insert_runs(connection, [job.begins for job in accepted if job.begins])
-        store.insert_records(connection, [row for job in accepted for row in job.rows])
+        appending.insert_records(connection, [row for job in accepted for row in job.rows])
         store.end_runs(connection, [job.ends for job in accepted if job.ends])
         return outcomes
 

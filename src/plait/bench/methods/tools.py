@@ -12,6 +12,7 @@ from plait.bench.baselines.plan_execute import plan_execute
 from plait.bench.baselines.react import ReactTask, react
 from plait.bench.baselines.reflexion import reflexion
 from plait.bench.methods.method import OF_MODEL, PLAIT, Asked, Means, Method
+from plait.bench.methods.strands import STRANDS, alone
 from plait.bench.workbench import WorkbenchTask, replay
 from plait.errors import BudgetExhausted, ReplyError
 from plait.journal import Journal
@@ -79,6 +80,7 @@ async def _nothing(task: Asked, run_id: str, means: Means) -> str:
 
 METHODS: Mapping[str, Method[WorkbenchTask]] = {
     "plait": PLAIT,
+    **{strand: alone(strand) for strand in STRANDS},
     "react": Method(
         solve=partial(_baseline, "react", react),
         about="a plain ReAct loop (Yao et al., 2023)",
