@@ -24,6 +24,9 @@ from plait.models.paths import log_folder
 INTERNAL_ERROR_STATUS = 70
 INTERRUPTED_STATUS = 130
 
+VALIDATOR = "Value error, "
+"""What the library that checks arguments puts before a message."""
+
 RUNNING = "Run tasks"
 LOOKING = "Look at runs"
 SETTING_UP = "Set up"
@@ -125,7 +128,7 @@ def _tell(message: str, status: int) -> int:
 
 def _usage(error: TyperException) -> str:
     """Return the line for bad usage; empty where the help itself was already printed."""
-    text = error.format_message()
+    text = error.format_message().replace(VALIDATOR, "")
     context: Any = getattr(error, "ctx", None)
     if not text or context is None:
         return text
