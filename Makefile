@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := test
-.PHONY: setup demo test unit processes embedded check format docs bench lock clean
+.PHONY: setup demo test unit processes embedded check format docs bench engine lock clean
 
 setup: $(STAMP)
 
@@ -53,6 +53,10 @@ docs: setup
 
 bench: setup
 	@for file in benchmarks/[!_]*.py; do echo "== $$file"; $(PY) -m "benchmarks.$$(basename "$$file" .py)" || exit 1; done
+
+# The embedded engine, built for this very processor: up to twice as fast. PREBUILT=1 puts the other one back.
+engine: setup
+	@sh scripts/engine.sh
 
 # Exact versions of everything, for every platform; no address, hash or path of the machine that made it.
 lock: setup

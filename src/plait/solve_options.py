@@ -56,10 +56,10 @@ class ResumeOptions(LimitOptions, total=False):
 
 
 class TeamOptions(TypedDict, total=False):
-    """How teams work; only where something is made."""
+    """How teams work."""
 
     teams: int
-    """How many work on the same task at once; 4 without it."""
+    """How many work on the same task at once; without it one, and 4 where something is made."""
     temperatures: Sequence[float]
     """One per team, repeated as needed."""
     phases: Sequence[str]

@@ -89,6 +89,9 @@ def test_what_means_nothing_in_the_domain_is_passed_over(tmp_path: Path):
     assert (options.tools, options.check, options.seed) == ((), "", 4)
     assert (options.tools_folder, options.check_folder) == ("", "")
     assert options_with({}, file).options.tools_folder == str(tmp_path)
+    both = file_of(tmp_path, 'leave-out = ["2:revision"]\nteams = 2')
+    assert options_with({"domain": "story"}, both).options.leave_out == ("2:revision",)
+    assert options_with({}, both).options.leave_out == ()
 
 
 def test_a_value_that_cannot_be_is_blamed_on_who_said_it(tmp_path: Path):

@@ -210,7 +210,7 @@ FLAGS = (
     Flag(
         option="preset",
         kind=str,
-        help="paper: without all that goes beyond the paper.",
+        help="paper: as the papers do it, gates apart.",
         metavar="NAME",
         panel=TEAMS,
     ),

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from plait.errors import UserError
 from plait.outfit.pricing import at_home
-from plait.runtime.options import TOOLS_ONLY, Options, chosen
+from plait.runtime.options import MAKING_ONLY, TOOLS_ONLY, Options, chosen
 from plait.runtime.settings_file import RETURNS, WITHOUT, SettingsFile, find, read
 from plait.runtime.switches import switched
 from plait.runtime.team_options import BUILT_IN, TOOLS, defaults_of, is_generation, without_teams
@@ -89,8 +89,8 @@ def _counting(values: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, A
     passed_over = set(said)
     if "preset" in said:
         passed_over.update(PRESET_OPTIONS)
-    if is_generation({**values, **said}.get("domain", TOOLS)):
-        passed_over.update(TOOLS_ONLY)
+    making = is_generation({**values, **said}.get("domain", TOOLS))
+    passed_over.update(TOOLS_ONLY if making else MAKING_ONLY)
     left = {name: value for name, value in values.items() if name not in passed_over}
     for folder, option in (("check_folder", "check"), ("tools_folder", "tools")):
         if option not in left:

@@ -52,6 +52,8 @@ SEQUENCES = ("tools", "files", "allow", "deny", "without", "temperatures", "phas
 """Options that are sequences."""
 TOOLS_ONLY = ("tools", "check", "returns", "function_calling", "dry_run", "consolidate")
 """Options that mean nothing where teams make something."""
+MAKING_ONLY = ("leave_out",)
+"""Options that tool tasks do not take."""
 NOTED = ("check_folder", "tools_folder", "unpriced")
 """Options that nobody says: they are noted when a run begins."""
 
