@@ -1,4 +1,4 @@
-"""Have the embedded model read and write a little, and say how fast: an engine that cannot ends this process."""
+"""Have the embedded model read and write a little, and say how fast; an engine may die of it."""
 
 import asyncio
 import sys
@@ -20,7 +20,9 @@ async def main() -> int:
     async def timed(text: str, most: int) -> tuple[Reply, float]:
         settings = Settings(temperature=0.0, max_tokens=most)
         started = time.perf_counter()
-        reply = await model.complete(Request(messages=(Message(role="user", content=text),), settings=settings))
+        reply = await model.complete(
+            Request(messages=(Message(role="user", content=text),), settings=settings)
+        )
         return reply, time.perf_counter() - started
 
     try:
@@ -34,7 +36,8 @@ async def main() -> int:
     finally:
         await model.aclose()
     new = read.usage.input_tokens - read.usage.cached_input_tokens
-    print(f"engine: reads {new / reading:.0f} tokens a second, writes {written.usage.output_tokens / writing:.0f}")
+    reads, writes = new / reading, written.usage.output_tokens / writing
+    print(f"engine: reads {reads:.0f} tokens a second, writes {writes:.0f}")
     return 0
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.support import notebook
 
+from plait import runner
 from plait.errors import ModelError, UserError
 from plait.events import EffectIntended, RunFinished
 from plait.models.paths import runs_folder
@@ -19,10 +20,12 @@ from plait.models.scripted import FunctionModel, prompt
 from plait.outfit.hands import Hands
 from plait.replaying import canonical, replay
 from plait.runner import fork, resume, start
+from plait.runtime.journal import RunJournal
 from plait.runtime.log import RunLog
 from plait.runtime.options import Options
 from plait.runtime.places import anchored
 from plait.runtime.report import result_json
+from plait.task import Result
 from plait.tools import executor
 from plait.tools.executor import UNKNOWN_RESULT
 from plait.tools.functions import tool
@@ -69,6 +72,24 @@ async def test_a_run_that_cannot_begin_leaves_nothing_behind(options: Options, l
         await start(notebook.TASK, options, hands(log))
     assert log.runs() == []
     assert not runs_folder().exists() or list(runs_folder().iterdir()) == []
+
+
+async def test_a_run_that_did_something_before_any_model_was_asked_stays_on_record(
+    log: RunLog, monkeypatch: pytest.MonkeyPatch
+):
+    async def does_and_fails(_: RunLog, journal: RunJournal, lent: Hands) -> Result:
+        async def send(_: object) -> str:
+            return "sent"
+
+        await journal.call("send", send, {"to": "dana"}, kind="effect")
+        await journal.close()
+        raise UserError("the prompt 'answer' does not fit")
+
+    monkeypatch.setattr(runner, "carry", does_and_fails)
+    with pytest.raises(UserError):
+        await start(notebook.TASK, YES, hands(log))
+    (run,) = log.runs()
+    assert any(isinstance(record.event, EffectIntended) for record in log.records(run.run_id))
 
 
 async def test_a_run_whose_model_fails_can_be_resumed(log: RunLog):

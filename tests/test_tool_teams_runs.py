@@ -180,6 +180,22 @@ async def test_a_team_that_was_dropped_stays_so_when_the_run_is_taken_up(log: Ru
     assert [item.goal for item in result.plan] == [TASK]
 
 
+async def test_a_phase_in_which_all_teams_were_lost_is_done_by_all_when_the_run_is_taken_up(
+    log: RunLog,
+) -> None:
+    class Refusing(Agents):
+        def _say(self, request: Request) -> str:
+            if "You are the planner" in prompt(request):
+                raise RequestRefused("the prompt is refused")
+            return super()._say(request)
+
+    with pytest.raises(RequestRefused):
+        await run(log, Refusing())
+    again = Agents()
+    result = await resume("teams", Hands(model=again, log=log, embedder=HashEmbedder()))
+    assert (result.status, effects(log)) == ("succeeded", ["calendar.delete_event"])
+
+
 async def test_a_rehearsed_world_teaches_no_lesson(log: RunLog) -> None:
     class Looking(Agents):
         """After its effect a team looks for what only seems to be gone, and then for what never was."""

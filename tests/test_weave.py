@@ -148,6 +148,16 @@ async def test_a_task_whose_next_round_cannot_be_paid_is_answered_from_what_ther
     assert (outcome.status, outcome.answer) == ("budget_exhausted", "I could not look.")
 
 
+async def test_each_round_that_ends_without_an_answer_has_a_last_one_of_its_own() -> None:
+    failed = [plan("1. Look"), "?", "?!", "?!?", plan("give up")]
+    run = Run([*failed, answer("I could not look.", score=9)], limits=Limits(calls=7))
+    await run.outcome()
+    # With a higher limit it goes on, fails again, and says what came of it then.
+    more = Run([*failed, answer("I still cannot look.", score=9)])
+    more.memory.results = run.memory.results
+    assert (await more.outcome()).answer == "I still cannot look."
+
+
 async def test_a_budget_that_just_suffices_is_no_limit() -> None:
     run = Run(list(GOOD), limits=Limits(calls=len(GOOD)))
     assert (await run.outcome()).status == "succeeded"

@@ -13,7 +13,7 @@ from typing import Any
 
 from plait.carrying import bare, carry
 from plait.errors import PlaitError, UserError
-from plait.events import Noted, StepRecorded
+from plait.events import EffectIntended, Noted, StepRecorded
 from plait.journal import Journal
 from plait.models.paths import runs_folder
 from plait.outfit.folder import SERVER_MESSAGES
@@ -212,27 +212,33 @@ async def _from_percentiles(log: RunLog, options: Options) -> tuple[dict[str, fl
 
 
 async def _begin(log: RunLog, journal: RunJournal, hands: Hands, notes: Sequence[str]) -> Result:
-    """Carry a new run; one that what the user gave keeps from asking any model leaves no trace."""
+    """Carry a new run; one that the user's own input kept from asking or doing anything leaves no trace."""
 
     async def tell(place: Journal, _: None) -> None:
         for note in notes:
             place.emit(Noted(text=note))
 
     # At a place of their own: what the run itself says is numbered from its beginning, also on replay.
-    await journal.branch("notes", tell, None)
-    before = await _model_calls(log, journal.run_id)
+    try:
+        await journal.branch("notes", tell, None)
+        before = await _deeds(log, journal.run_id)
+    except BaseException:
+        await journal.close()  # Nobody carries it, and others may.
+        raise
     try:
         return await carry(log, journal, hands)
     except UserError:
-        if await _model_calls(log, journal.run_id) == before:
+        if await _deeds(log, journal.run_id) == before:
             await asyncio.to_thread(log.remove, journal.run_id)
             await asyncio.to_thread(_remove_folder, journal.run_id)
         raise
 
 
-async def _model_calls(log: RunLog, run_id: str) -> int:
-    records = await asyncio.to_thread(log.records, run_id)
-    return sum(isinstance(r.event, StepRecorded) and r.event.step == "model" for r in records)
+async def _deeds(log: RunLog, run_id: str) -> int:
+    """Return how many model calls and effects are on record; a pipeline has effects before any call."""
+    events = [record.event for record in await asyncio.to_thread(log.records, run_id)]
+    asked = sum(isinstance(event, StepRecorded) and event.step == "model" for event in events)
+    return asked + sum(isinstance(event, EffectIntended) for event in events)
 
 
 def _remove_folder(run_id: str) -> None:

@@ -7,6 +7,7 @@ from plait.cli.plain import lines_of
 from plait.cli.story import Place
 from plait.cli.tree import happening_line
 from plait.events import (
+    DecisionMade,
     ExperienceStored,
     LessonRecalled,
     PipelineEnded,
@@ -68,3 +69,11 @@ def test_it_is_told_where_it_happened() -> None:
     path = "run/round-1/subtask-2!0"
     record = Record(run_id="r", sequence=1, path=path, revision=0, epoch=1, at=0.0, event=RECALLED)
     assert list(lines_of(record)) == [f"subtask 2: {experience_line(RECALLED)}"]
+
+
+def test_a_decision_of_the_user_is_told_as_one_in_every_view() -> None:
+    event = DecisionMade(at="run/round-1/subtask-1/step-2", decision="assume-done")
+    record = Record(run_id="r", sequence=1, path="run!1", revision=0, epoch=1, at=0.0, event=event)
+    said = "decided: assume-done for run/round-1/subtask-1/step-2"
+    assert list(lines_of(record)) == [said]
+    assert happening_line(Place(), event).plain == said

@@ -50,8 +50,8 @@ def test_rows_of_any_number_are_read_back_as_they_were(count: int, connection: C
 
 
 def test_each_run_has_its_own_epoch_and_an_unknown_one_has_none(connection: Connection) -> None:
-    runs = [run("one", 1), run('t"w\'o', 7), run("three", 3)]
+    runs = [run("one", 1), run("t\"w'o", 7), run("three", 3)]
     store.insert_runs(connection, runs)
-    assert appending.epochs(connection, ["one", 't"w\'o', "none"]) == {"one": 1, 't"w\'o': 7}
+    assert appending.epochs(connection, ["one", "t\"w'o", "none"]) == {"one": 1, "t\"w'o": 7}
     assert appending.epochs(connection, ["none"]) == {}
     assert appending.epochs(connection, []) == {}

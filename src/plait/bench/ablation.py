@@ -14,7 +14,7 @@ from enum import StrEnum
 from itertools import product
 from typing import Any
 
-from plait.bench.methods.strands import LEAST_TEAMS, ONE_TEAM, STRANDS, switched_off, with_only
+from plait.bench.methods.strands import ONE_TEAM, STRANDS, switched_off, with_only
 from plait.bench.plan import Entry
 from plait.errors import UserError
 from plait.runtime.options import Options

@@ -136,7 +136,9 @@ def _in_time(benchmark: Benchmark[Any], found: Found, kinds: Mapping[int, Hashab
     """Return a table of the first task of each kind beside those that came after one of their kind."""
     main = benchmark.main
     head = main.head or main.name
-    table = table_of("method", [f"first of a kind: {head}", "calls", f"after one of its kind: {head}", "calls"])
+    table = table_of(
+        "method", [f"first of a kind: {head}", "calls", f"after one of its kind: {head}", "calls"]
+    )
     for label, trials in found.items():
         later = like_one_before(trials, kinds)
         after = {trial.index for trial in later}

@@ -11,9 +11,9 @@ from plait.cli.experience_words import ExperienceEvent, experience_line
 from plait.cli.lines import BAD, MARKS, Detail, line
 from plait.cli.meeting_lines import agreed_text, meeting_lines
 from plait.cli.plan_words import rectified_text
-from plait.cli.story import Place, Round, Step, Story, Subtask, ToolUse
+from plait.cli.story import Happening, Place, Round, Step, Story, Subtask, ToolUse
 from plait.cli.words import count_text, limits_text, score_text, usage_text, value_text
-from plait.events import BudgetReached, Gated, ModelRetried, Noted, StepDiverged
+from plait.events import BudgetReached, DecisionMade, Gated, ModelRetried, Noted, StepDiverged
 from plait.models.callform import format_call
 from plait.task import Usage
 
@@ -47,23 +47,28 @@ def run_tree(story: Story, detail: Detail) -> Tree:
         branch = tree.add(_round_line(round))
         _add_round(branch, round, detail if last or detail == Detail.FULL else Detail.PLAN)
     for place, event in story.happenings:
-        if isinstance(event, Noted | StepDiverged | BudgetReached | ExperienceEvent):
+        if not isinstance(event, ModelRetried):
             tree.add(happening_line(place, event))
     return tree
 
 
-def happening_line(place: Place, event: object) -> Text:
+def happening_line(place: Place, event: Happening) -> Text:
     """Return what is told beside the plan."""
     where = (place.label, "dim")
-    if isinstance(event, Noted):
-        return line(("!", "yellow"), where, event.text)
     if isinstance(event, ExperienceEvent):
         return line(("memory:", "cyan"), where, experience_line(event))
-    if isinstance(event, BudgetReached):
-        return line(("budget reached:", BAD), event.message)
-    if isinstance(event, ModelRetried):
-        return line(("!", "yellow"), where, f"try {event.attempt} failed: {event.reason}")
-    return line(("!", "yellow"), where, "asked with other arguments than on record, and done anew")
+    match event:
+        case BudgetReached():
+            return line(("budget reached:", BAD), event.message)
+        case DecisionMade():
+            return line(("decided:", "yellow"), f"{event.decision} for {event.at}")
+        case Noted():
+            told = event.text
+        case ModelRetried():
+            told = f"try {event.attempt} failed: {event.reason}"
+        case StepDiverged():
+            told = "asked with other arguments than on record, and done anew"
+    return line(("!", "yellow"), where, told)
 
 
 def _round_line(round: Round) -> Text:

@@ -83,7 +83,7 @@ async def solve_in_rounds(
         if failure in failures:
             journal.emit(LoopBroken(call=f"round {number}", times=failures.count(failure) + 1))
             if progress.answer is None and progress.trajectory is not None:
-                await _answer(journal, work, number)
+                await _last_answer(journal, work, number)
             break
         failures.append(failure)
         memory.write(journal, f"Round {number}\n{failure}")
@@ -103,7 +103,7 @@ async def _paid(journal: Journal, work: _Work, last: Crew) -> _Work:
         paid = await teams_paid(journal, progress.rounds + 1, last.planner.budget, teams)
     except BudgetExhausted:
         if progress.answer is None and progress.trajectory is not None:
-            await _answer(journal, work, progress.rounds)
+            await _last_answer(journal, work, progress.rounds)
         raise
     if paid == teams:
         return work
@@ -185,6 +185,16 @@ async def _answer(journal: Journal, work: _Work, number: int) -> str | None:
         return None
     done = trajectory_text(trajectory, remarks=True)
     return f"{done}\n\nAnswer: {answer}\nCritique: {critique} (score {score})"
+
+
+async def _last_answer(journal: Journal, work: _Work, number: int) -> None:
+    """Answer from what there is, after a round that came to no answer of its own."""
+
+    async def last(branch: Journal, _: None) -> None:
+        await _answer(branch, work, number)
+
+    # In each round a place of its own: a run that is resumed with a higher limit may come to this again.
+    await journal.branch(f"round-{number}/last", last, None)
 
 
 def _told(crew: Crew, trajectory: Trajectory) -> str:

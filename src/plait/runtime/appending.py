@@ -36,11 +36,11 @@ def insert_records(connection: "Connection", rows: Sequence[RecordRow]) -> None:
     """Add records."""
     if not rows:
         return
+    left = cast("Sequence[Mapping[str, Any]]", rows)
     if not _is_sqlite(connection):
-        connection.execute(_insert(), cast("Sequence[Mapping[str, Any]]", rows))
+        connection.execute(_insert(), left)
         return
     names = _columns()
-    left = rows
     while left:
         count = min(MOST_ROWS, 1 << (len(left).bit_length() - 1))
         values = tuple(row[name] for row in left[:count] for name in names)

@@ -124,15 +124,17 @@ class ToolTeams:
             ]
         )
         outcomes = dict(zip(map(team_name, self._teams), ended, strict=True))
-        present = await self._present(journal, phase, outcomes)
-        found: dict[str, Made] = {}
         for team, outcome in outcomes.items():
             if isinstance(outcome, LOSSES):
                 await tell(journal, team, TeamDropped(team=team, phase=phase, reason=outcome.message))
-            elif team in present:
-                found[team] = outcome
+        present = await self._present(journal, phase, outcomes)
+        found = {
+            team: outcome
+            for team, outcome in outcomes.items()
+            if team in present and not isinstance(outcome, LOSSES)
+        }
         if not found:
-            raise next(each for each in ended if isinstance(each, LOSSES))
+            raise _first_loss(outcomes)
         return found
 
     async def _present(self, journal: Journal, phase: str, outcomes: Mapping[str, Any]) -> Sequence[str]:
@@ -140,7 +142,10 @@ class ToolTeams:
         these, whoever may do better by then."""
 
         async def look(_: JSONObject) -> JSON:
-            return [team for team, outcome in outcomes.items() if not isinstance(outcome, LOSSES)]
+            there = [team for team, outcome in outcomes.items() if not isinstance(outcome, LOSSES)]
+            if not there:
+                raise _first_loss(outcomes)  # Not on record: who takes the run up tries again with all teams.
+            return there
 
         return cast("list[str]", await journal.call(f"{phase}/{ATTENDANCE}", look, {"teams": [*outcomes]}))
 
@@ -166,3 +171,7 @@ class ToolTeams:
             if not await journal.branch(f"act/{subtask.id}", known, subtask.goal):
                 return False
         return True
+
+
+def _first_loss(outcomes: Mapping[str, Any]) -> ReplyError | RequestRefused | Stalled:
+    return next(each for each in outcomes.values() if isinstance(each, LOSSES))
