@@ -122,6 +122,15 @@ def test_what_is_near_in_meaning_is_found_first() -> None:
     assert with_store(search) == ["bb22", "aa11", "ee55"]
 
 
+def test_what_was_learned_where_something_was_made_is_found_too() -> None:
+    async def search(store: ExperienceStore) -> list[str]:
+        await store.add(replace(WORKFLOW, id="ff66", domain="software", key="a game of chess"))
+        found = await nearest_to(store, "a game of chess", "default", HashEmbedder())
+        return [record.id for record, _ in found]
+
+    assert with_store(search)[0] == "ff66"
+
+
 @pytest.mark.parametrize("status", ["quarantined", "suspended"])
 def test_a_record_that_waits_or_failed_is_approved(status: Any, capsys: pytest.CaptureFixture[str]) -> None:
     with_store(lambda store: store.change("aa11", status=status))

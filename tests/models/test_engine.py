@@ -256,6 +256,33 @@ async def test_an_engine_that_nobody_holds_ends_after_a_while(
     stop_engines()
 
 
+async def test_what_was_released_before_it_was_taken_again_stops_nothing(
+    told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pending: list[Callable[[], None]] = []
+
+    class Timer:
+        def __init__(self, _: float, stop: Callable[[Path], None], given: list[Path]) -> None:
+            self.daemon, self._stop = False, lambda: stop(*given)
+
+        def start(self) -> None:
+            pending.append(self._stop)
+
+        def cancel(self) -> None:
+            pending.remove(self._stop)
+
+    monkeypatch.setattr(llama.threading, "Timer", Timer)
+    monkeypatch.setattr(engine, "_engines", llama.Engines(keep_seconds=60))
+    for _ in range(2):
+        used = local_model("mine")
+        await used.complete(ask("hello"))
+        await used.aclose()
+    assert len(pending) == 1
+    assert len(told("started")) == 1
+    pending[0]()
+    assert not is_alive(*told("started"))
+
+
 @pytest.mark.parametrize(("how", "said"), [("refuse", "is damaged"), ("die", "GiB are free.*signal 9")])
 async def test_a_failed_load_is_one_line(
     model: LanguageModel, monkeypatch: pytest.MonkeyPatch, how: str, said: str

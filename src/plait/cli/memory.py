@@ -21,7 +21,6 @@ from plait.cli.memory_store import DEFAULT_MEMORY, Id, Name, with_store
 from plait.cli.words import age_text, count_text, one_line
 from plait.errors import LogError, UserError
 from plait.experience.consolidation.workflow import Workflow
-from plait.experience.investigation.investigate import TOOLS
 from plait.experience.pipelines.drawing import mermaid, terminal_text
 from plait.experience.pipelines.paper_form import from_json
 from plait.experience.record import Experience, ExperienceKind
@@ -132,13 +131,14 @@ async def nearest_to(
 ) -> list[tuple[Experience, float]]:
     """Return records in use with their similarity to a text, the nearest first."""
     found: list[tuple[Experience, float]] = []
-    for kind in KINDS:
-        waiting = await store.without_vector(memory=memory, kind=kind, domain=TOOLS)
+    there = {(record.kind, record.domain) for record in await store.find(memory=memory, statuses=("active",))}
+    for kind, domain in sorted(there, key=lambda each: (KINDS.index(each[0]), each[1])):
+        waiting = await store.without_vector(memory=memory, kind=kind, domain=domain)
         keys = [key_of(text), *(record.key for record in waiting)]
         vector, *others = await embedder.embed(keys)
         for record, other in zip(waiting, others, strict=True):
             await store.embedded(record.id, other)
-        found += await store.nearest(vector, MOST_FOUND, memory=memory, kind=kind, domain=TOOLS)
+        found += await store.nearest(vector, MOST_FOUND, memory=memory, kind=kind, domain=domain)
     return sorted(found, key=lambda pair: -pair[1])
 
 

@@ -245,12 +245,14 @@ class Engines:
         self._holders: dict[Path, set[int]] = {}
         self._lock = threading.Lock()
         self._starting: dict[Path, threading.Lock] = {}
+        self._timers: dict[Path, threading.Timer] = {}
         atexit.register(self.stop_all)
 
     def get(self, name: str, file: Path, holder: object) -> Engine:
         """Return the running engine of a file, started if need be; `holder` keeps it alive."""
         with self._lock:
             self._holders.setdefault(file, set()).add(id(holder))
+            self._let_be(file)
             starting = self._starting.setdefault(file, threading.Lock())
         with starting:
             engine = self._engines.get(file)
@@ -267,7 +269,10 @@ class Engines:
             for file, holders in self._holders.items():
                 if id(holder) in holders:
                     holders.discard(id(holder))
-                    timer = threading.Timer(self._keep_seconds, self._stop_unheld, [file])
+                    self._let_be(file)
+                    self._timers[file] = timer = threading.Timer(
+                        self._keep_seconds, self._stop_unheld, [file]
+                    )
                     timer.daemon = True
                     timer.start()
 
@@ -277,6 +282,11 @@ class Engines:
             engines, self._engines = list(self._engines.values()), {}
         for engine in engines:
             engine.stop()
+
+    def _let_be(self, file: Path) -> None:
+        """Stop nothing for what was released before."""
+        if timer := self._timers.pop(file, None):
+            timer.cancel()
 
     def _stop_unheld(self, file: Path) -> None:
         with self._lock:
