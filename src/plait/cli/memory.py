@@ -131,8 +131,9 @@ async def nearest_to(
 ) -> list[tuple[Experience, float]]:
     """Return records in use with their similarity to a text, the nearest first."""
     found: list[tuple[Experience, float]] = []
-    there = {(record.kind, record.domain) for record in await store.find(memory=memory, statuses=("active",))}
-    for kind, domain in sorted(there, key=lambda each: (KINDS.index(each[0]), each[1])):
+    there = await store.find(memory=memory, statuses=("active",))
+    parts = {kind: sorted({each.domain for each in there if each.kind == kind}) for kind in KINDS}
+    for kind, domain in [(kind, domain) for kind, domains in parts.items() for domain in domains]:
         waiting = await store.without_vector(memory=memory, kind=kind, domain=domain)
         keys = [key_of(text), *(record.key for record in waiting)]
         vector, *others = await embedder.embed(keys)
