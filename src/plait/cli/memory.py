@@ -132,14 +132,14 @@ async def nearest_to(
     """Return records in use with their similarity to a text, the nearest first."""
     found: list[tuple[Experience, float]] = []
     there = await store.find(memory=memory, statuses=("active",))
-    parts = {kind: sorted({each.domain for each in there if each.kind == kind}) for kind in KINDS}
-    for kind, domain in [(kind, domain) for kind, domains in parts.items() for domain in domains]:
-        waiting = await store.without_vector(memory=memory, kind=kind, domain=domain)
-        keys = [key_of(text), *(record.key for record in waiting)]
-        vector, *others = await embedder.embed(keys)
-        for record, other in zip(waiting, others, strict=True):
-            await store.embedded(record.id, other)
-        found += await store.nearest(vector, MOST_FOUND, memory=memory, kind=kind, domain=domain)
+    for kind in KINDS:
+        for domain in sorted({record.domain for record in there if record.kind == kind}):
+            waiting = await store.without_vector(memory=memory, kind=kind, domain=domain)
+            keys = [key_of(text), *(record.key for record in waiting)]
+            vector, *others = await embedder.embed(keys)
+            for record, other in zip(waiting, others, strict=True):
+                await store.embedded(record.id, other)
+            found += await store.nearest(vector, MOST_FOUND, memory=memory, kind=kind, domain=domain)
     return sorted(found, key=lambda pair: -pair[1])
 
 
