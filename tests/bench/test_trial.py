@@ -15,8 +15,8 @@ from plait.bench.methods.method import Means, Method
 from plait.bench.trial import Trial, Work, read_trials, run_trials
 from plait.bench.workbench import WorkbenchTask
 from plait.errors import ModelError, UserError
-from plait.models.protocol import LanguageModel, Reply, TokenUsage
-from plait.models.scripted import ScriptedModel
+from plait.models.protocol import LanguageModel, Reply, Request, TokenUsage
+from plait.models.scripted import FunctionModel, ScriptedModel
 from plait.runtime.log import RunLog
 from plait.runtime.options import Options
 
@@ -105,6 +105,59 @@ async def test_a_task_with_a_line_is_not_run_again(file: Path) -> None:
     assert [trial.index for trial in done] == [7, 21]
     assert (done[:1], done[1:]) == (before, told)
     assert read_trials(file) == done
+
+
+REMARKS = "\n# critique: fine\n# score: 10"
+LOOK = 'calendar.search_events(time_min="2023-12-13 00:00:00", time_max="2023-12-13 23:59:59")'
+AS_PLAIT = [
+    f"1. {DELETE.query}{REMARKS}",
+    *(f"# thought: So.\n{call}{REMARKS}" for call in (LOOK, RIGHT, DONE)),
+    f"It is deleted.{REMARKS}",
+]
+
+
+@pytest.mark.parametrize(("method", "said"), [("react", [RIGHT, DONE]), ("reflection", AS_PLAIT)])
+async def test_a_task_that_was_under_way_is_taken_up_where_it_stopped(
+    file: Path, method: str, said: list[str]
+) -> None:
+    waiting, before = asyncio.Event(), len(said) // 2
+    asked, left = said[:before], said[before:]
+
+    async def hang(request: Request) -> str:
+        if not asked:
+            waiting.set()
+            await asyncio.Event().wait()
+        return asked.pop(0)
+
+    async with asyncio.timeout(20):
+        under_way = asyncio.create_task(trials(file, FunctionModel(hang), (7, DELETE), method=method))
+        await waiting.wait()
+        under_way.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await under_way
+    async with ScriptedModel(left, name="function") as model:
+        [trial], _ = await trials(file, model, (7, DELETE), method=method)
+    assert (trial.status, trial.model_calls) == ("succeeded", len(said))
+    assert trial.measures["right"]
+    log = RunLog.open()
+    assert [run.run_id for run in log.runs()] == [trial.run_id]
+    await log.close()
+
+
+async def test_who_takes_the_results_away_begins_anew(file: Path) -> None:
+    async with saying(RIGHT, DONE, RIGHT, DONE) as model:
+        [first], _ = await trials(file, model, (7, DELETE))
+        await asyncio.to_thread(file.unlink)
+        [second], _ = await trials(file, model, (7, DELETE))
+    assert first.run_id != second.run_id
+
+
+async def test_a_run_that_was_over_before_its_line_was_written_is_only_judged(file: Path) -> None:
+    async with saying(RIGHT, DONE) as model:
+        [first], _ = await trials(file, model, (7, DELETE))
+        await asyncio.to_thread(file.write_text, "", encoding="utf-8")
+        [second], _ = await trials(file, model, (7, DELETE))
+    assert replace(first, seconds=0) == replace(second, seconds=0)
 
 
 async def test_who_changes_something_else_has_side_effects(file: Path) -> None:

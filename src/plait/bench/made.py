@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from plait.bench.benchmark import Ended
-from plait.bench.methods.method import Asked
+from plait.bench.methods.method import Asked, journal_of
 from plait.domains.delivery import RECORD
 from plait.domains.software.delivery import MANUAL, REQUIREMENTS
 from plait.journal import Journal
@@ -57,8 +57,7 @@ async def rated(task: Asked, ended: Ended, solution: Solution) -> Rating:
     means = ended.means
     assert means.model is not None
     options = means.options
-    given = {**options.as_json(), "method": "judge"}
-    journal = await means.log.start(f"{ended.run_id}{JUDGED}", task.query, given)
+    journal = await journal_of("judge", task, f"{ended.run_id}{JUDGED}", means)
     try:
         embedder = CountedEmbedder(means.embedder or local_embedder(), journal)
         budget = Budget(options.limits())

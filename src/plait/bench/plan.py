@@ -234,7 +234,7 @@ def _memory(file: Path, plan: Plan, entry: Entry) -> str:
     begins with nothing learned.
     """
     beside = file.with_suffix(".json")
-    if file.exists() and file.stat().st_size and beside.exists():
+    if file.exists() and beside.exists():
         return str(json.loads(beside.read_text(encoding="utf-8"))["memory"])
     memory = f"bench-{file.stem}-{token_hex(3)}"
     about = {

@@ -13,12 +13,16 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from plait.bench.begun import Begun, seconds_on_record, status_on_record
 from plait.bench.benchmark import Benchmark, Ended, Measures
 from plait.bench.methods.method import Asked, Means, Method
-from plait.errors import PlaitError, UserError
+from plait.errors import NeedsDecision, PlaitError, UserError
 from plait.models.ledger import usage_of
 from plait.runner import new_run_id
 from plait.task import Usage
+
+UNDECIDED = "needs_decision"
+"""How a run ends that was stopped in the middle of an effect."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,11 +106,12 @@ async def run_trials(
     _end_with_whole_line(work.file)
     found = {trial.index: trial for trial in read_trials(work.file, work.benchmark.fields())}
     done = {index: trial for index, trial in found.items() if not (work.again and trial.broke)}
+    begun = Begun(work.file, work.means.log, {trial.run_id for trial in found.values()})
     turn = asyncio.Semaphore(work.at_once)
 
     async def one(index: int, task: Asked) -> None:
         async with turn:
-            trial = await _one(index, task, work)
+            trial = await _one(index, task, work, begun)
         with work.file.open("a", encoding="utf-8") as lines:
             lines.write(json.dumps(trial.as_json()) + "\n")
         done[index] = trial
@@ -123,16 +128,9 @@ async def run_trials(
     return [done[index] for index, _ in tasks]
 
 
-async def _one(index: int, task: Asked, work: Work) -> Trial:
-    run_id, means = new_run_id(), work.means
-    begun = time.monotonic()
-    try:
-        status = await work.method.solve(task, run_id, means)
-    except UserError:
-        raise  # It is in what all tasks share, and a task with a line would never be run again.
-    except PlaitError as error:
-        status = f"error: {error.message}"
-    seconds = time.monotonic() - begun
+async def _one(index: int, task: Asked, work: Work, begun: Begun) -> Trial:
+    means = work.means
+    run_id, status, seconds = await _solved(index, task, work, begun)
     status, measures = await _judged(task, run_id, status, work)
     usage = usage_of(means.log.records(run_id)) if work.method.asks_model else Usage()
     return Trial(
@@ -149,6 +147,38 @@ async def _one(index: int, task: Asked, work: Work) -> Trial:
         usd=usage.usd,
         measures=measures,
     )
+
+
+async def _solved(index: int, task: Asked, work: Work, begun: Begun) -> tuple[str, str, float]:
+    """Solve a task, in the run that was begun for it where there is one.
+
+    Returns:
+        The run, how it ended, and the seconds it took.
+    """
+    if not work.method.asks_model:
+        return await _timed(task, new_run_id(), work)
+    if run_id := begun.take_up(index):
+        outcome = await _timed(task, run_id, work)
+        if outcome[1] != UNDECIDED:
+            return outcome
+    # Also where the process died in the middle of an effect: it was one on the run's own copy of the world.
+    return await _timed(task, begun.anew(index), work)
+
+
+async def _timed(task: Asked, run_id: str, work: Work) -> tuple[str, str, float]:
+    log = work.means.log
+    earlier = await asyncio.to_thread(seconds_on_record, log, run_id)
+    started = time.monotonic()
+    try:
+        status = await asyncio.to_thread(status_on_record, log, run_id)
+        status = status or await work.method.solve(task, run_id, work.means)
+    except UserError:
+        raise  # It is in what all tasks share, and a task with a line would never be run again.
+    except NeedsDecision:
+        status = UNDECIDED
+    except PlaitError as error:
+        status = f"error: {error.message}"
+    return run_id, status, earlier + time.monotonic() - started
 
 
 async def _judged(task: Asked, run_id: str, status: str, work: Work) -> tuple[str, Measures]:

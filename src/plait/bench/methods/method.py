@@ -9,7 +9,8 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from plait.models.embeddings import Embedder
 from plait.models.protocol import LanguageModel
-from plait.runner import Hands, start
+from plait.runner import Hands, resume, start
+from plait.runtime.journal import RunJournal
 from plait.runtime.log import RunLog
 from plait.runtime.options import Options
 
@@ -78,9 +79,27 @@ class Method(Generic[Exercise]):
         return f"{name[:-1]}{getattr(options, self.counts)}" if self.counts else name
 
 
+async def solve_with(options: Options, task: Asked, run_id: str, means: Means) -> str:
+    """Solve a task as `plait run` does with these options; a run that was begun is taken up."""
+    if on_record(means.log, run_id):
+        return (await resume(run_id, means.hands)).status
+    return (await start(task.query, options, means.hands, run_id=run_id)).status
+
+
+async def journal_of(name: str, task: Asked, run_id: str, means: Means) -> RunJournal:
+    """Return the journal of a run that is recorded as another method's; one that was begun is taken up."""
+    if on_record(means.log, run_id):
+        return await means.log.resume(run_id)
+    return await means.log.start(run_id, task.query, {**means.options.as_json(), "method": name})
+
+
+def on_record(log: RunLog, run_id: str) -> bool:
+    """Whether a run was begun."""
+    return any(run.run_id == run_id for run in log.runs())
+
+
 async def _plait(task: Asked, run_id: str, means: Means) -> str:
-    result = await start(task.query, means.options, means.hands, run_id=run_id)
-    return result.status
+    return await solve_with(means.options, task, run_id, means)
 
 
 PLAIT: Method[Any] = Method(solve=_plait, about="as `plait run` does")

@@ -7,8 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any
 
-from plait.bench.methods.method import Asked, Means, Method, Solve
-from plait.runner import start
+from plait.bench.methods.method import Asked, Means, Method, Solve, solve_with
 from plait.runtime.options import SWITCHES, Options
 from plait.runtime.team_options import is_generation
 
@@ -58,7 +57,6 @@ def alone(strand: str) -> Method[Any]:
 
 def _solve(strand: str) -> Solve[Any]:
     async def solve(task: Asked, run_id: str, means: Means) -> str:
-        options = with_only(means.options, {strand})
-        return (await start(task.query, options, means.hands, run_id=run_id)).status
+        return await solve_with(with_only(means.options, {strand}), task, run_id, means)
 
     return solve

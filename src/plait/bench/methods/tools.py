@@ -3,6 +3,7 @@
 Knows nothing of how a method's result is judged.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeAlias
@@ -11,12 +12,13 @@ from plait.agents.agent import Agent
 from plait.bench.baselines.plan_execute import plan_execute
 from plait.bench.baselines.react import ReactTask, react
 from plait.bench.baselines.reflexion import reflexion
-from plait.bench.methods.method import OF_MODEL, PLAIT, Asked, Means, Method
+from plait.bench.methods.method import OF_MODEL, PLAIT, Asked, Means, Method, journal_of
 from plait.bench.methods.strands import STRANDS, alone
 from plait.bench.workbench import WorkbenchTask, replay
 from plait.errors import BudgetExhausted, ReplyError
 from plait.journal import Journal
 from plait.models.budget import Budget
+from plait.models.ledger import usage_of
 from plait.models.paths import runs_folder
 from plait.models.protocol import Settings
 from plait.tools.approval import ApprovalPolicy
@@ -35,14 +37,15 @@ async def _baseline(name: str, loop: Loop, task: Asked, run_id: str, means: Mean
     assert model is not None
     folder = runs_folder() / run_id
     folder.mkdir(parents=True, exist_ok=True)
-    journal = await means.log.start(run_id, task.query, {**options.as_json(), "method": name})
+    journal = await journal_of(name, task, run_id, means)
+    spent = usage_of(await asyncio.to_thread(means.log.records, run_id))
     try:
         async with open_tools(options.tools, folder) as toolset:
             agent = Agent(
                 role=name,
                 strand="baseline",
                 model=model,
-                budget=Budget(options.limits()),
+                budget=Budget(options.limits(), spent=spent),
                 settings=Settings(temperature=options.temperature, seed=options.seed),
             )
             executor = Executor(toolset.tools, ApprovalPolicy(yes=True))
