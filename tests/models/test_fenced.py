@@ -3,7 +3,7 @@
 import pytest
 
 from plait.errors import ReplyError
-from plait.models.fenced import fenced_block, normal_path, parse_files
+from plait.models.fenced import normal_path, parse_files
 
 
 @pytest.mark.parametrize(
@@ -159,12 +159,3 @@ def test_paths_are_normalised() -> None:
 def test_a_file_cannot_be_a_folder_too() -> None:
     with pytest.raises(ReplyError, match="both a file and the folder"):
         parse_files("```LICENSE\nx\n```\n```LICENSE/a.txt\ny\n```")
-
-
-def test_the_single_block_is_returned_without_its_fence() -> None:
-    assert fenced_block("Sure:\n```python\nx = 1\n```\nDone.") == "x = 1\n"
-    assert fenced_block("```\nx") == "x\n"
-    with pytest.raises(ReplyError, match="no code block"):
-        fenced_block("x = 1")
-    with pytest.raises(ReplyError, match="2 code blocks"):
-        fenced_block("```\na\n```\n```\nb\n```")

@@ -67,19 +67,6 @@ def parse_files(text: str) -> dict[str, str]:
     return files
 
 
-def fenced_block(text: str) -> str:
-    """Return the content of the one code block of a reply.
-
-    Raises:
-        ReplyError: there is none, or there are several.
-    """
-    blocks = _blocks(text)
-    if len(blocks) != 1:
-        found = f"{len(blocks)} code blocks" if blocks else "no code block"
-        raise ReplyError(f"There is {found}. Reply with exactly one, between ``` lines.")
-    return _content(blocks[0].lines)
-
-
 def normal_path(path: str) -> str:
     """Return a relative path with forward slashes.
 
