@@ -1,9 +1,9 @@
 """Steps of trajectories with the office tools, and what is compiled from them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plait.experience.consolidation.compile import compiled
+from plait.experience.consolidation.compile import Schemas, Success, compile_success
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import Pipeline
 from plait.experience.pipelines.soundness import problems_of
@@ -40,8 +40,13 @@ def delete(event_id: str, observation: str = "Event deleted successfully.", *, o
     return step("calendar.delete_event", observation, ok=ok, event_id=event_id)
 
 
+def compiled(goal: str, steps: Sequence[Step], *, tools: Schemas = SCHEMAS) -> Pipeline | None:
+    found = compile_success(Success(goal=goal, steps=steps), tools=tools)
+    return None if found is None else found.pipeline
+
+
 def pipeline_of(goal: str, *steps: Step) -> Pipeline:
-    pipeline = compiled(goal, steps, tools=SCHEMAS)
+    pipeline = compiled(goal, steps)
     assert pipeline is not None
     assert problems_of(pipeline, SCHEMAS) == []
     return pipeline

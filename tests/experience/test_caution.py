@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.experience.office_steps import DAY, EVENTS, SCHEMAS, delete, search, step
+from tests.experience.office_steps import DAY, EVENTS, SCHEMAS, compiled, delete, search, step
 
 from plait.experience.consolidation.caution import (
     loses_choice,
@@ -14,7 +14,6 @@ from plait.experience.consolidation.caution import (
     why_not,
     with_answers,
 )
-from plait.experience.consolidation.compile import compiled
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import FromGoal, Node, Pipeline, Slot
 from plait.experience.pipelines.results import answer_shape
@@ -28,7 +27,7 @@ DONE = delete("00000256")
 
 def reason(goal: str, *steps: Step) -> str | None:
     """Return why what was learned may not run; None where nothing is learned at all."""
-    pipeline = compiled(goal, steps, tools=SCHEMAS)
+    pipeline = compiled(goal, steps)
     return None if pipeline is None else why_not(pipeline, steps, SCHEMAS, {"calendar.search_events": 5})
 
 
@@ -104,7 +103,7 @@ def test_what_is_needed_are_the_steps_that_found_or_did_something() -> None:
 
 def test_an_effect_that_is_answered_otherwise_is_no_success() -> None:
     steps = [search(**DAY), DONE]
-    pipeline = compiled(FIRST, steps, tools=SCHEMAS)
+    pipeline = compiled(FIRST, steps)
     assert pipeline is not None
     pipeline = with_answers(pipeline, steps)
     values = {slot.name: slot.example for slot in pipeline.slots}
@@ -170,11 +169,11 @@ def test_a_constant_that_only_the_whole_task_says_is_told() -> None:
         "project_management.update_task", task_id="00000001", field="list_name", new_value="Completed"
     )
     part, whole = "Move the task 00000001", "Set the task 00000001 to completed"
-    pipeline = compiled(part, [moved], tools=SCHEMAS)
+    pipeline = compiled(part, [moved])
     assert pipeline is not None
     assert not taken_from(pipeline, whole)  # It is not known, so nothing runs.
     choice = step("project_management.update_task", task_id="00000001", field="board", new_value="x")
-    chosen = compiled("Change the task 00000001 to x", [choice], tools=SCHEMAS)
+    chosen = compiled("Change the task 00000001 to x", [choice])
     assert chosen is not None
     assert taken_from(chosen, "Change the board of the task 00000001 to x") == ["board"]
 

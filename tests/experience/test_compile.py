@@ -10,13 +10,14 @@ from tests.experience.office_steps import (
     SCHEMAS,
     argument,
     calls,
+    compiled,
     delete,
     pipeline_of,
     search,
     step,
 )
 
-from plait.experience.consolidation.compile import compiled, tainted
+from plait.experience.consolidation.compile import tainted
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.paper_form import as_json
 from plait.experience.pipelines.pipeline import FromGoal, FromResult, Node, Slot
@@ -206,30 +207,21 @@ def test_an_equal_read_after_a_change_is_a_read_of_its_own_where_it_is_used() ->
 
 
 def test_of_a_trajectory_without_success_nothing_is_learned() -> None:
-    assert compiled("Delete it", [], tools=SCHEMAS) is None
-    assert compiled("Delete it", [delete("00000001", "no", ok=False)], tools=SCHEMAS) is None
+    assert compiled("Delete it", []) is None
+    assert compiled("Delete it", [delete("00000001", "no", ok=False)]) is None
 
 
 def test_a_result_that_was_cut_before_its_first_row_teaches_nothing() -> None:
     cut = search("event_id | event_na\n[cut: 9000 of 9020 characters left out]", whole=False, query="olivia")
-    assert compiled("Delete the event with olivia", [cut, delete("00000256")], tools=SCHEMAS) is None
+    assert compiled("Delete the event with olivia", [cut, delete("00000256")]) is None
 
 
 def test_an_effect_that_depends_on_a_condition_is_not_learned() -> None:
     goal = "If I have no meeting on December 13, send 'Free' to raj.patel@atlas.com titled 'Day'"
     send = step("email.send_email", recipient="raj.patel@atlas.com", subject="Day", body="Free")
-    assert compiled(goal, [search("No events found.", **DAY), send], tools=SCHEMAS) is None
+    assert compiled(goal, [search("No events found.", **DAY), send]) is None
     polite = "If possible, send 'Free' to raj.patel@atlas.com titled 'Day'"
-    assert compiled(polite, [send], tools=SCHEMAS) is not None
-
-
-def test_tools_that_are_named_as_effects_are_kept() -> None:
-    steps = [search(query="olivia"), search(query="raj")]
-    one = compiled("Look for olivia and raj", steps, tools=SCHEMAS)
-    both = compiled("Look for olivia and raj", steps, tools=SCHEMAS, effects=["calendar.search_events"])
-    assert one is not None
-    assert both is not None
-    assert (len(one.calls), len(both.calls)) == (1, 2)
+    assert compiled(polite, [send]) is not None
 
 
 # Trust.

@@ -3,16 +3,15 @@
 import pytest
 from tests.experience.office_steps import (
     EVENTS,
-    SCHEMAS,
     argument,
     calls,
+    compiled,
     delete,
     pipeline_of,
     search,
     step,
 )
 
-from plait.experience.consolidation.compile import compiled
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import Constant, FromGoal, FromResult, Unknown
 from plait.experience.pipelines.results import rows_of
@@ -21,7 +20,7 @@ from plait.experience.pipelines.results import rows_of
 
 
 def row_of(goal: str, table: str, event_id: str, *, whole: bool = True) -> str:
-    pipeline = compiled(goal, [search(table, whole=whole, query="olivia"), delete(event_id)], tools=SCHEMAS)
+    pipeline = compiled(goal, [search(table, whole=whole, query="olivia"), delete(event_id)])
     assert pipeline is not None
     binding = argument(pipeline, "delete_event", "event_id")
     assert isinstance(binding, FromResult)
@@ -76,7 +75,6 @@ def test_calls_for_some_rows_are_not_taken_for_calls_for_each() -> None:
     pipeline = compiled(
         "Cancel my meetings with olivia",
         [search(query="olivia"), delete("00000256"), delete("00000100")],
-        tools=SCHEMAS,
     )
     assert pipeline is not None
     assert pipeline.unknown == ["delete_event.event_id", "delete_event_2.event_id"]
@@ -90,7 +88,7 @@ def test_calls_for_each_row_may_differ_in_other_columns_of_that_row_only() -> No
     assert calls(pipeline) == ["search_events", "update_event"]
     assert argument(pipeline, "update_event", "field") == Constant(value="duration")
     other = [*same[:2], step(update, event_id=rows[2]["event_id"], field="duration", new_value="50")]
-    differs = compiled("Set meetings with olivia", [search(query="olivia"), *other], tools=SCHEMAS)
+    differs = compiled("Set meetings with olivia", [search(query="olivia"), *other])
     assert differs is not None
     assert len(differs.calls) == 4
 
@@ -189,7 +187,7 @@ def test_a_long_text_of_unknown_origin_is_kept_only_as_far_as_it_is_shown() -> N
     ],
 )
 def test_times_and_numbers_are_traced_to_what_the_goal_says(goal: str, value: str, said: str) -> None:
-    pipeline = compiled(goal, [search(query=value)], tools=SCHEMAS)
+    pipeline = compiled(goal, [search(query=value)])
     assert pipeline is not None
     assert [(slot.example, slot.said) for slot in pipeline.slots] == [(value, said)]
 
@@ -210,7 +208,7 @@ def test_times_and_numbers_are_traced_to_what_the_goal_says(goal: str, value: st
     ],
 )
 def test_times_and_numbers_that_the_goal_does_not_say_are_unknown(goal: str, value: str) -> None:
-    pipeline = compiled(goal, [search(query=value)], tools=SCHEMAS)
+    pipeline = compiled(goal, [search(query=value)])
     assert pipeline is not None
     assert argument(pipeline, "search_events", "query") == Unknown(example=value)
 
@@ -238,7 +236,6 @@ def test_a_count_is_not_taken_from_a_result_by_chance_but_an_identifier_is() -> 
             search(table, query="olivia"),
             step("calendar.update_event", event_id="7", field="event_name", new_value="60"),
         ],
-        tools=SCHEMAS,
     )
     assert pipeline is not None
     assert argument(pipeline, "update_event", "event_id") == FromResult(
@@ -260,7 +257,7 @@ def test_a_value_that_a_schema_offers_is_not_taken_from_a_result_by_chance() -> 
     assert argument(pipeline, "search_tasks_2", "board") == FromResult(node="search_tasks", field="board")
     looked = step("project_management.search_tasks", "list_name\nx", list_name="Backlog")
     named = search("event_id | event_name\n00000256 | Backlog", query="olivia")
-    reading = compiled("Look for what olivia does", [named, looked], tools=SCHEMAS)
+    reading = compiled("Look for what olivia does", [named, looked])
     assert reading is not None
     assert argument(reading, "search_tasks", "list_name") == Constant(value="Backlog")
 
@@ -268,7 +265,7 @@ def test_a_value_that_a_schema_offers_is_not_taken_from_a_result_by_chance() -> 
 def test_calls_for_each_row_that_was_seen_of_a_cut_result_are_not_calls_for_each() -> None:
     ids = [row["event_id"] for row in rows_of(EVENTS)]
     steps = [search(whole=False, query="olivia"), *(delete(event_id) for event_id in ids)]
-    pipeline = compiled("Cancel all my meetings with olivia", steps, tools=SCHEMAS)
+    pipeline = compiled("Cancel all my meetings with olivia", steps)
     assert pipeline is not None
     assert len(pipeline.unknown) == 3
 

@@ -5,7 +5,7 @@ Knows nothing of memories, and nothing that a tool wrote gets into what it says 
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -91,31 +91,19 @@ class Draft:
         return Builder(calls=self.calls, origins=self.origins, wording=self.wording)
 
 
-def compiled(
-    goal: str, steps: Sequence[Step], *, tools: Schemas, effects: Collection[str] = (), name: str = ""
-) -> Pipeline | None:
-    """Return the pipeline of a leaf that succeeded; see `compile_success`."""
-    found = compile_success(Success(goal=goal, steps=steps), tools=tools, effects=effects, name=name)
-    return None if found is None else found.pipeline
-
-
-def compile_success(
-    success: Success, *, tools: Schemas, effects: Collection[str] = (), name: str = ""
-) -> Compiled | None:
-    """Build the pipeline of a leaf that succeeded.
+def compile_success(success: Success, *, tools: Schemas) -> Compiled | None:
+    """Build the pipeline of a leaf that succeeded; it is named after its tools.
 
     Args:
         success: The leaf.
         tools: What the tools may be called with.
-        effects: Tools that count as effects whatever the steps say.
-        name: Of the pipeline; by default after its tools.
 
     Returns:
         None where no call is left, where a read that was needed found nothing, where a result that may tell
         an argument was cut, or where an effect was done only because something held: what made the agent do
         it stands in no call.
     """
-    draft = draft_of(success, tools=tools, effects=effects)
+    draft = draft_of(success, tools=tools)
     if draft is None:
         return None
     builder, taken = draft.builder(), [START, END]
@@ -127,7 +115,7 @@ def compile_success(
     line = [START, *(node.name for node in nodes), END]
     comments = [*(builder.comments(number) for number in draft.kept), []]
     pipeline = Pipeline(
-        name=name or " then ".join(builder.names.values())[:MOST_NAME],
+        name=" then ".join(builder.names.values())[:MOST_NAME],
         purpose=success.goal,
         nodes=[Node(name=START), *nodes, Node(name=END)],
         edges=[
@@ -139,12 +127,12 @@ def compile_success(
     return Compiled(pipeline=pipeline, steps=[step for number in draft.kept for step in draft.made(number)])
 
 
-def draft_of(success: Success, *, tools: Schemas, effects: Collection[str] = ()) -> Draft | None:
+def draft_of(success: Success, *, tools: Schemas) -> Draft | None:
     """Work out which calls a pipeline is made of; see `compile_success` for the rest."""
     if len(masked(success.goal).spans) > MOST_SLOTS:
         return None  # No pipeline has so many slots, and each value may follow from any of them.
     wording = Wording(success.goal, success.named)
-    steps = useful(success.steps, effects)
+    steps = useful(success.steps)
     calls = calls_of(steps, wording)
     if not calls:
         return None

@@ -32,8 +32,13 @@ class Call:
     """The arguments that differ from row to row."""
 
 
-def useful(steps: Sequence[Step], effects: Collection[str]) -> list[Step]:
-    """Leave out what failed and what was done before."""
+def useful(steps: Sequence[Step], effects: Collection[str] = ()) -> list[Step]:
+    """Leave out what failed and what was done before.
+
+    Args:
+        steps: Of a trajectory.
+        effects: Tools that count as effects whatever the steps say.
+    """
     seen: set[tuple[str, str]] = set()
     useful: list[Step] = []
     for step in steps:
