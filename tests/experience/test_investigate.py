@@ -68,8 +68,8 @@ async def log() -> AsyncIterator[RunLog]:
     await log.close()
 
 
-def tree(records: Sequence[Record], **more: Any) -> Goal:
-    found = investigate(records, **more)
+def tree(records: Sequence[Record]) -> Goal:
+    found = investigate(records)
     assert found is not None
     return found
 
@@ -444,18 +444,6 @@ def test_a_call_that_was_refused_when_its_turn_came_is_told_once() -> None:
         )
     )
     assert [(step.ok, step.observation) for step in root.leaves()[0].steps] == [(False, "dry run")]
-
-
-def test_tools_that_the_caller_knows_to_change_the_world_have_effects() -> None:
-    records = on_record(
-        planned("Look"),
-        (f"{SUBTASK}!0", SubtaskStarted(id="1", goal="Look")),
-        called(f"{SUBTASK}/step-1", "read", n=1),
-    )
-    assert [tree(records, changes=known).leaves()[0].steps[0].effect for known in ((), ("read",))] == [
-        False,
-        True,
-    ]
 
 
 def test_steps_that_a_fork_copied_belong_to_no_subtask_before_it_is_begun() -> None:

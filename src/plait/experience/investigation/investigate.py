@@ -6,7 +6,7 @@ others. Knows nothing of databases, nor of how plans are made: it reads the publ
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -45,7 +45,6 @@ class _Round(NamedTuple):
     records: Sequence[Record]
     carried: Mapping[str, Sequence[Step]]
     """Steps of earlier rounds, by the goal that they reached."""
-    changes: Collection[str]
 
 
 class _Node(NamedTuple):
@@ -77,7 +76,7 @@ class _Node(NamedTuple):
             yield from each.all()
 
 
-def investigate(records: Sequence[Record], *, changes: Collection[str] = ()) -> Goal | None:
+def investigate(records: Sequence[Record]) -> Goal | None:
     """Return the final plan tree of a run; None where it has none to look for: no start, or a run of teams.
 
     Every round but the last is a failed goal below the root, with its subtasks below it; those of the last
@@ -87,14 +86,13 @@ def investigate(records: Sequence[Record], *, changes: Collection[str] = ()) -> 
 
     Args:
         records: Of one run, all or the first part, in any order.
-        changes: Names of tools that change the world, where the log has it otherwise.
     """
     current = _current(records)
     started = next((r.event for r in current if isinstance(r.event, RunStarted)), None)
     if started is None or started.options.get("domain", TOOLS) != TOOLS:
         return None
     status, result = _ending(current)
-    subgoals = _subgoals(current, started.task, changes)
+    subgoals = _subgoals(current, started.task)
     return Goal(id="", text=started.task, status=status, result=result, subgoals=subgoals)
 
 
@@ -135,7 +133,7 @@ def _ending(current: Sequence[Record]) -> tuple[GoalStatus, str]:
 # Rounds and their subtasks.
 
 
-def _subgoals(current: Sequence[Record], task: str, changes: Collection[str]) -> list[Goal]:
+def _subgoals(current: Sequence[Record], task: str) -> list[Goal]:
     rounds: dict[int, list[Record]] = {}
     for record in current:
         if number := place_of(record.path).round:
@@ -148,7 +146,7 @@ def _subgoals(current: Sequence[Record], task: str, changes: Collection[str]) ->
             continue
         last = number == max(rounds)
         first, above = (len(goals) + 1, "") if last else (1, f"{len(goals) + 1}-")
-        here = _Round(records=records, carried=dict(carried), changes=changes)
+        here = _Round(records=records, carried=dict(carried))
         nodes = [_node(here, line) for line in lines]
         for node in nodes:
             carried |= _carried(node)
@@ -212,7 +210,7 @@ def _leaf(here: _Round, planned: Planned, *, again: bool) -> Goal:
     # A fork has steps on record that its subtasks have yet to meet.
     if status not in ("todo", "skipped"):
         before = () if again else here.carried.get(planned.goal.lower(), ())
-        steps = [*before, *trajectory(own, here.changes)]
+        steps = [*before, *trajectory(own)]
     return Goal(
         id=planned.id,
         text=planned.goal,

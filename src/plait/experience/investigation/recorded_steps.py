@@ -4,7 +4,7 @@ Knows nothing of plans or of databases: it reads the published events only.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from plait.events import ApprovalDecided, Gated, Record, StepRecorded
@@ -47,7 +47,7 @@ def place_of(path: str) -> Place:
     return Place(round=int(round_), subtask=subtask or "", step=int(step or 0))
 
 
-def trajectory(records: Sequence[Record], changes: Collection[str]) -> list[Step]:
+def trajectory(records: Sequence[Record]) -> list[Step]:
     """Return the tool calls of a subtask in order (ICE, section 2: the trajectory of a leaf).
 
     Ordered by the number of the step and not by time, as a call of an earlier step may have been made anew.
@@ -59,9 +59,7 @@ def trajectory(records: Sequence[Record], changes: Collection[str]) -> list[Step
     ended = 0
     for _, group in sorted(places.items()):
         # What lies after the end and was made before it is of another way, which was gone before.
-        made = [
-            each for each in _calls(group, changes) if each.sequence > ended and not _overtaken(each, group)
-        ]
+        made = [each for each in _calls(group) if each.sequence > ended and not _overtaken(each, group)]
         steps += [each.step for each in made]
         decision = _decision(group)
         if decision is not None and not made and _ends(decision[1]):
@@ -91,14 +89,14 @@ def _overtaken(made: _Made, group: Sequence[Record]) -> bool:
     return all(each.output != made.call for each in tries if each.attempt <= decision[1].attempt)
 
 
-def _calls(group: Sequence[Record], changes: Collection[str]) -> list[_Made]:
+def _calls(group: Sequence[Record]) -> list[_Made]:
     """Return the calls on record, and those that were never made because they were not allowed."""
     made: list[_Made] = []
     refused: dict[str, _Made] = {}
     for record in group:
         event = record.event
         if isinstance(event, StepRecorded) and event.step in ("tool", "effect") and "tool" in event.args:
-            made.append(_Made(record.sequence, _step(event, changes)))
+            made.append(_Made(record.sequence, _step(event)))
         elif isinstance(event, ApprovalDecided) and not event.allowed:
             # Only effects are asked about; a read that is denied has its refusal for a result.
             step = Step(
@@ -115,9 +113,9 @@ def _calls(group: Sequence[Record], changes: Collection[str]) -> list[_Made]:
     return sorted(made, key=lambda each: each.sequence)
 
 
-def _step(event: StepRecorded, changes: Collection[str]) -> Step:
+def _step(event: StepRecorded) -> Step:
     tool = str(event.args["tool"])
-    effect = event.step == "effect" or tool in changes
+    effect = event.step == "effect"
     arguments: Mapping[str, Any] = event.args.get("arguments", {})
     if event.result is None:
         # The user settled an effect in doubt as done; what it returned is lost.
