@@ -1,9 +1,11 @@
 """Steps to record in tests: functions that count how often they really ran."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from plait.events import PromptPart, Record
 from plait.journal import JSON, JSONObject
+from plait.runtime.prompts import restore
 
 
 class Step:
@@ -33,3 +35,9 @@ def never() -> Callable[[JSONObject], Awaitable[JSON]]:
 def chat(*texts: str) -> Mapping[str, Any]:
     """Return the arguments of a model call."""
     return {"model": "m", "messages": [{"role": "user", "content": text} for text in texts]}
+
+
+def prompt_of(records: Sequence[Record], head: str) -> list[dict[str, str]]:
+    """Return the chat on record whose last part is `head`."""
+    parts = {record.event.id: record.event for record in records if isinstance(record.event, PromptPart)}
+    return restore(parts, head)

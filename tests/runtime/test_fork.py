@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.runtime.script import Step, chat, never
+from tests.runtime.script import Step, chat, never, prompt_of
 
 from plait.errors import NeedsDecision, UserError
 from plait.events import Noted, RunStarted
@@ -40,7 +40,7 @@ async def test_steps_before_answer_and_the_rest_is_new(log: RunLog) -> None:
     assert isinstance(started.event, RunStarted)
     assert started.event.forked_from == "r1"
     assert not [record for record in rest if record.event.kind in ("noted", "run_finished")]
-    assert prompts.messages(log.records("r2"), prompts.parts(chat("plan")["messages"])[-1].id)
+    assert prompt_of(log.records("r2"), prompts.parts(chat("plan")["messages"])[-1].id)
     assert len({run.run_id for run in log.runs()}) == 2
 
 

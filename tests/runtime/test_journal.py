@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.runtime.script import Step, chat, never
+from tests.runtime.script import Step, chat, never, prompt_of
 
 from plait.errors import LogError, NeedsDecision, UserError
 from plait.events import (
@@ -19,7 +19,6 @@ from plait.events import (
     StepRecorded,
 )
 from plait.journal import Journal
-from plait.runtime import prompts
 from plait.runtime.log import RunLog
 
 CALL = {"tool": "email.send", "arguments": {"to": "dana"}}
@@ -68,7 +67,7 @@ async def test_prompts_are_stored_in_parts_and_restored(log: RunLog) -> None:
     steps = [record.event for record in records if isinstance(record.event, StepRecorded)]
 
     assert [set(step.args) for step in steps] == [{"model", "prompt"}] * 2
-    assert prompts.messages(records, steps[1].args["prompt"]) == chat(shared, "b")["messages"]
+    assert prompt_of(records, steps[1].args["prompt"]) == chat(shared, "b")["messages"]
     texts = [record.event.text for record in records if isinstance(record.event, PromptPart)]
     assert sum(map(len, texts)) == len(shared) + 2
 

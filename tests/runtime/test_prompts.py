@@ -5,17 +5,9 @@ import random
 import pytest
 
 from plait.errors import LogError
-from plait.events import PromptPart, Record
 from plait.runtime import prompts
 
 PIECES = ("word ", "\n", "\n\n", "\n\n\n", "é✓", "\x00", "role", "a long line without any blank one " * 9, "")
-
-
-def as_records(parts: list[PromptPart]) -> list[Record]:
-    return [
-        Record(run_id="r", sequence=number, path=f"prompt/{part.id}", revision=0, epoch=1, at=0.0, event=part)
-        for number, part in enumerate(parts)
-    ]
 
 
 def random_chat(generator: random.Random) -> list[dict[str, str]]:
@@ -33,9 +25,9 @@ def test_any_chat_is_restored_exactly() -> None:
     for _ in range(200):
         chat, other = random_chat(generator), random_chat(generator)
         parts = prompts.parts(chat)
-        records = as_records(list({part.id: part for part in (*parts, *prompts.parts(other))}.values()))
+        by_id = {part.id: part for part in (*parts, *prompts.parts(other))}
 
-        assert prompts.messages(records, parts[-1].id) == chat
+        assert prompts.restore(by_id, parts[-1].id) == chat
 
 
 def test_different_chats_have_different_heads() -> None:
@@ -97,4 +89,4 @@ def test_a_missing_part_is_said() -> None:
     parts = prompts.parts([{"role": "user", "content": "a"}, {"role": "user", "content": "b"}])
 
     with pytest.raises(LogError, match="no prompt part"):
-        prompts.messages(as_records(parts[1:]), parts[-1].id)
+        prompts.restore({part.id: part for part in parts[1:]}, parts[-1].id)

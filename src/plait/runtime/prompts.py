@@ -6,12 +6,12 @@ part stands for the whole prompt, and a prompt that goes on where another stoppe
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TypeGuard, cast
 
 from plait.errors import LogError
-from plait.events import PromptPart, Record
+from plait.events import PromptPart
 from plait.runtime.codec import digest
 
 CHUNK_CHARACTERS = 256
@@ -70,18 +70,8 @@ def chunks(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def messages(records: Iterable[Record], head: str) -> list[dict[str, str]]:
-    """Restore the chat whose last part is `head`.
-
-    Raises:
-        LogError: a part is not among the records.
-    """
-    by_id = {record.event.id: record.event for record in records if isinstance(record.event, PromptPart)}
-    return restore(by_id, head)
-
-
 def restore(by_id: dict[str, PromptPart], head: str) -> list[dict[str, str]]:
-    """Restore a chat from parts by id, for callers that restore many.
+    """Restore the chat whose last part is `head`, from parts by id.
 
     Raises:
         LogError: a part is not there.
