@@ -67,7 +67,7 @@ def test_doing_nothing_solves_the_tasks_without_gold_calls(
     assert sum(judgement.correct for judgement in judged) == 33
     assert [judgement.correct for judgement in judged] == [not task.gold for task in tasks]
     assert [judgement.gold_changes for judgement in judged] == [bool(task.gold) for task in tasks]
-    assert not any(judgement.changed or judgement.side_effects for judgement in judged)
+    assert not any(judgement.side_effects for judgement in judged)
     assert not (tmp_path / "untouched").exists()
 
 
@@ -77,7 +77,6 @@ def test_the_gold_calls_solve_their_own_task(tasks: list[WorkbenchTask], tmp_pat
         judgement = judge(tmp_path / str(number), task.gold)
         assert judgement.correct
         assert not judgement.side_effects
-        assert judgement.changed == bool(task.gold)
 
 
 def test_a_run_that_ended_with_an_error_is_not_correct(tmp_path: Path) -> None:
@@ -92,10 +91,8 @@ def test_wrong_missing_and_additional_effects_are_told_apart(tmp_path: Path) -> 
     replay([DELETE, 'email.send_email.func(recipient="a@b.c", subject="Done", body="x")'], tmp_path)
     judgement = judge(tmp_path, [DELETE])
     assert (judgement.correct, judgement.side_effects) == (False, True)
-    assert judgement.wrong_tables == ["emails"]
     nothing = judge(tmp_path / "untouched", [DELETE])
-    assert (nothing.correct, nothing.side_effects, nothing.changed) == (False, False, False)
-    assert nothing.wrong_tables == ["calendar_events"]
+    assert (nothing.correct, nothing.side_effects) == (False, False)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +117,7 @@ def test_case_counts_only_in_status_list_and_board(
 def test_two_effects_in_the_other_order_differ(tmp_path: Path) -> None:
     sent = [f'email.send_email.func(recipient="{name}@b.c", subject="s", body="x")' for name in "ab"]
     replay(sent[::-1], tmp_path)
-    assert judge(tmp_path, sent).wrong_tables == ["emails"]
+    assert not judge(tmp_path, sent).correct
 
 
 def test_replay_answers_what_the_tools_answer_and_reads_positions(tmp_path: Path) -> None:

@@ -51,12 +51,8 @@ class Judgement:
     """What a run did to the tables, held against the gold calls."""
 
     correct: bool
-    changed: bool
-    """Whether any table differs from the start."""
     side_effects: bool
     """Unwanted effects: something changed and the task is not correct."""
-    wrong_tables: Sequence[str]
-    """Tables that differ from those after the gold calls."""
     gold_changes: bool
     """Whether the gold calls change anything; a run that does nothing solves all other tasks."""
 
@@ -126,15 +122,11 @@ def judge(predicted_folder: Path, gold_calls: Sequence[str], *, error: bool = Fa
     _play([parse_call(call) for call in gold_calls], gold)
     start = Office(None)
     predicted = Office(predicted_folder, save=False)
-    wrong = _differing(predicted, gold)
-    correct = not wrong and not error
-    changed = bool(_differing(predicted, start))
+    correct = not error and not _differ(predicted, gold)
     return Judgement(
         correct=correct,
-        changed=changed,
-        side_effects=changed and not correct,
-        wrong_tables=wrong,
-        gold_changes=bool(_differing(gold, start)),
+        side_effects=not correct and _differ(predicted, start),
+        gold_changes=_differ(gold, start),
     )
 
 
@@ -142,14 +134,13 @@ def _play(calls: Sequence[Call], office: Office) -> Sequence[object]:
     return [DECLARATIONS[call.tool].call(office, call.arguments) for call in calls]
 
 
-def _differing(one: Office, other: Office) -> Sequence[str]:
-    """Return the names of the tables in which two offices differ."""
+def _differ(one: Office, other: Office) -> bool:
+    """Whether any table of two offices differs."""
     # Untouched tables share their rows, so that most comparisons end at the first test.
-    return [
-        name
+    return any(
+        table.rows is not other.tables[name].rows and _cells(table) != _cells(other.tables[name])
         for name, table in one.tables.items()
-        if table.rows is not other.tables[name].rows and _cells(table) != _cells(other.tables[name])
-    ]
+    )
 
 
 def _cells(table: Table) -> Sequence[Sequence[str]]:
