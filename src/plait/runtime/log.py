@@ -63,16 +63,14 @@ class RunLog:
         address = url or os.environ.get("PLAIT_DATABASE_URL") or f"sqlite:///{database_file()}"
         return cls(open_database(address))
 
-    async def start(
-        self, run_id: str, task: str, options: Mapping[str, Any], *, forked_from: str = ""
-    ) -> RunJournal:
+    async def start(self, run_id: str, task: str, options: Mapping[str, Any]) -> RunJournal:
         """Begin a run and own it.
 
         Raises:
             UserError: there is a run of that id.
             LogError: it cannot be written.
         """
-        started = RunStarted(task=task, options=options, version=own_version(), forked_from=forked_from)
+        started = RunStarted(task=task, options=options, version=own_version())
         return await self.adopt(run_id, started, ())
 
     async def adopt(self, run_id: str, started: RunStarted, copied: Sequence[RecordRow]) -> RunJournal:
