@@ -10,7 +10,7 @@ from plait.models.callspec import CallSpec, identifiers, read_spec
 from plait.models.schema import properties_of
 
 MAX_STRING = 400
-"""Characters of a string argument under the grammar, unless the caller says otherwise."""
+"""Characters of a string argument under the grammar."""
 MAX_IDENTIFIER = 64
 """Characters of an identifier, unless its schema says otherwise."""
 MAX_THOUGHT = 160
@@ -21,29 +21,20 @@ MAX_CRITIQUE = 200
 _IDENTIFIER = re.compile(r"(?:^|_)id$", re.IGNORECASE)
 
 
-def call_grammar(
-    specs: Sequence[CallSpec],
-    *,
-    critique: bool,
-    score: bool,
-    thought: bool = False,
-    max_string: int = MAX_STRING,
-) -> str:
+def call_grammar(specs: Sequence[CallSpec], *, critique: bool, score: bool, thought: bool = False) -> str:
     """Return the GBNF grammar of exactly one call of one of the tools.
 
     Arguments are keywords in schema order, required ones always there, values of the schema's types.
     With `thought` a comment line with the reason must lead; with `critique` and `score` the comment
     lines must follow, in that order.
     """
-    return _grammar(tuple(spec.as_text for spec in specs), (thought, critique, score), max_string)
+    return _grammar(tuple(spec.as_text for spec in specs), (thought, critique, score))
 
 
 @lru_cache(maxsize=128)
-def _grammar(
-    texts: tuple[tuple[str, str, str], ...], comments: tuple[bool, bool, bool], max_string: int
-) -> str:
+def _grammar(texts: tuple[tuple[str, str, str], ...], comments: tuple[bool, bool, bool]) -> str:
     thought, critique, score = comments
-    rules = gbnf.Rules(max_string=max_string)
+    rules = gbnf.Rules(max_string=MAX_STRING)
     calls = [_call_rule(rules, spec) for spec in map(read_spec, texts)]
     root = rules.add("call", " | ".join(calls))
     if thought:
