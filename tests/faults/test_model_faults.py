@@ -9,19 +9,13 @@ from tests.support.commands import Commands, runs
 from tests.support.endpoint import Answer, closes, fails, half_a_body, rate_limited, says, says_raw
 from tests.support.served import served
 
-from plait.models.chat import ChatModel
-from plait.models.retry import RetryingModel
+from plait.models import retry
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for nothing between attempts."""
-    begin = RetryingModel.__init__
-
-    def at_once(self: RetryingModel, inner: ChatModel, **more: object) -> None:
-        begin(self, inner, base_seconds=0.0, **more)  # pyright: ignore[reportArgumentType]
-
-    monkeypatch.setattr(RetryingModel, "__init__", at_once)
+    monkeypatch.setattr(retry, "BASE_SECONDS", 0.0)
 
 
 def stops_and_goes_on(plait: Commands, script: Sequence[Answer], said_of_it: str) -> None:

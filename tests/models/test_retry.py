@@ -50,18 +50,6 @@ async def test_the_whole_pause_is_jitter() -> None:
     assert retries.slept == [0.0]
 
 
-async def test_the_pause_is_capped() -> None:
-    slept: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        slept.append(seconds)
-
-    script = ScriptedModel([*[ServerError()] * 9, "fine"])
-    model = RetryingModel(script, 10, 1.0, 5.0, sleep=sleep, random=lambda: 1.0)
-    assert (await model.complete(REQUEST)).text == "fine"
-    assert slept == [1.0, 2.0, 4.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0]
-
-
 async def test_retry_after_is_waited_for_with_jitter_on_top() -> None:
     retries = Retries(RateLimited(retry_after=20.0), "fine", dice=0.5)
     assert await retries.text() == "fine"

@@ -15,6 +15,9 @@ from plait.models.protocol import LanguageModel, Reply, Request, TokenUsage
 OnRetry: TypeAlias = Callable[[str, int, float], None]
 """Called with the reason, the number of the attempt that failed (from 1) and the seconds until the next."""
 
+ATTEMPTS = 5
+BASE_SECONDS = 0.5
+"""The longest pause after the first failure; it doubles with each."""
 LONGEST_RETRY_AFTER_SECONDS = 120.0
 """An endpoint that asks for a longer pause ends the call: the user should hear of it, not wait unasked."""
 
@@ -25,9 +28,6 @@ class RetryingModel:
     def __init__(
         self,
         inner: LanguageModel,
-        attempts: int = 5,
-        base_seconds: float = 0.5,
-        cap_seconds: float = 30.0,
         *,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         random: Callable[[], float] = _random.random,
@@ -37,17 +37,11 @@ class RetryingModel:
 
         Args:
             inner: The model that is asked.
-            attempts: How often it is asked at most.
-            base_seconds: The longest pause after the first failure; it doubles with each.
-            cap_seconds: The longest pause that is chosen here.
             sleep: Waits; tests give their own.
             random: Uniform between 0 and 1; tests give their own.
             on_retry: Told of every failure that is tried again, in the task that called `complete`.
         """
         self.inner = inner
-        self._attempts = attempts
-        self._base_seconds = base_seconds
-        self._cap_seconds = cap_seconds
         self._sleep = sleep
         self._random = random
         self._on_retry = on_retry
@@ -70,7 +64,7 @@ class RetryingModel:
         Raises:
             ModelError: every attempt failed, or one failed for good; never a TransientModelError.
         """
-        for attempt in range(1, self._attempts):
+        for attempt in range(1, ATTEMPTS):
             try:
                 return await self.inner.complete(request)
             except TransientModelError as error:
@@ -81,8 +75,7 @@ class RetryingModel:
         try:
             return await self.inner.complete(request)
         except TransientModelError as error:
-            tries = f"{self._attempts} attempts" if self._attempts > 1 else "1 attempt"
-            raise ModelError(f"{error.message.rstrip('.')} (gave up after {tries}).") from error
+            raise ModelError(f"{error.message.rstrip('.')} (gave up after {ATTEMPTS} attempts).") from error
 
     async def aclose(self) -> None:
         """Close the wrapped model."""
@@ -95,6 +88,6 @@ class RetryingModel:
                 f"{error.message.rstrip('.')}; it asks to wait {asked:.0f} s, "
                 f"longer than the {LONGEST_RETRY_AFTER_SECONDS:.0f} s that a run waits. Try again later."
             ) from error
-        jitter = self._random() * min(self._cap_seconds, self._base_seconds * 2 ** (attempt - 1))
+        jitter = self._random() * BASE_SECONDS * 2 ** (attempt - 1)
         # Jitter comes on top of what was asked for, or all agents would come back in the same moment.
         return asked + jitter
