@@ -10,8 +10,6 @@ from weakref import WeakKeyDictionary
 
 from plait.tools.tool import Tool
 
-DEFAULT_LIMIT = 12
-
 
 class Embedder(Protocol):
     """Turns texts into vectors whose cosine says how near they are in meaning."""
@@ -25,9 +23,7 @@ _known: WeakKeyDictionary[Embedder, dict[str, list[float]]] = WeakKeyDictionary(
 """Vectors of tools, by who made them and their text: tools seldom change, subtasks always do."""
 
 
-async def nearest(
-    tools: Sequence[Tool], text: str, embedder: Embedder, limit: int = DEFAULT_LIMIT
-) -> list[Tool]:
+async def nearest(tools: Sequence[Tool], text: str, embedder: Embedder, limit: int) -> list[Tool]:
     """Return at most `limit` tools, nearest first; where there are no more, all in their order."""
     if len(tools) <= limit:
         return list(tools)
