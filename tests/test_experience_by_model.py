@@ -15,7 +15,7 @@ from plait.experience.pipelines.paper_form import from_json
 from plait.experience.pipelines.pipeline import Condition, Pipeline
 from plait.experience.record import Experience
 from plait.models.embeddings import HashEmbedder
-from plait.models.ledger import by, entries
+from plait.models.ledger import entries
 from plait.models.protocol import Request, Typed
 from plait.models.scripted import ScriptedModel
 from plait.outfit import teaching
@@ -101,8 +101,7 @@ async def test_a_model_makes_the_pipeline_and_its_branch_is_walked_without_one(l
     assert Condition(node="look", field="", comparison="empty", value="") in [
         edge.condition for edge in pipeline.edges
     ]
-    ledger = by(entries(log.records(first.run_id)), "strand")
-    assert ledger["experience"].model_calls == 1
+    assert [entry.strand for entry in entries(log.records(first.run_id))].count("experience") == 1
     # With a meeting it is deleted, and on a day without one there is nothing to do.
     other = await run(log, "Delete my first meeting on December 14")
     assert (other.status, other.usage.model_calls) == ("succeeded", 0)

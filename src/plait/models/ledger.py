@@ -1,4 +1,4 @@
-"""The ledger: what the recorded steps of a run consumed, by role, strand, team, round or model.
+"""The ledger: what the recorded steps of a run consumed, by role or team.
 
 Pure functions from records to figures; knows nothing of storage or display. Every revision of a step
 counts, because every one was paid for.
@@ -13,7 +13,7 @@ from plait.events import FeedbackGiven, Record, RunStarted, StepRecorded, TextsE
 from plait.models.protocol import TokenUsage
 from plait.task import Usage
 
-Key = Literal["role", "strand", "team", "round", "model", "form"]
+Key = Literal["role", "team"]
 
 _TEAM = re.compile(r"(?:^|/)team-(\d+)(?=/|$)")
 _ROUND = re.compile(r"(?:^|/)round-(\d+)(?=/|$)")
@@ -81,7 +81,7 @@ def totals(ledger: Iterable[LedgerEntry]) -> Usage:
 
 
 def by(ledger: Iterable[LedgerEntry], key: Key) -> dict[str, Usage]:
-    """Add entries up by one of their fields; what has no team or round stands under "-"."""
+    """Add entries up by one of their fields; what has no team stands under "-"."""
     groups: dict[str, list[LedgerEntry]] = {}
     for entry in ledger:
         value = cast("str | int | None", getattr(entry, key))
