@@ -21,14 +21,11 @@ RECORD, RESULT = "RECORD.md", "RESULT.md"
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics:
-    """What a result took and how large it is (Croto, Table 4)."""
+    """How large a result is (Croto, Table 4)."""
 
-    tokens: int
-    """Read and written by models."""
     files: int
     lines: int
     """Lines that are not blank, of all files together."""
-    seconds: float
 
 
 def deliver(folder: Path, domain: Domain, products: Mapping[str, Solution], record: str) -> list[str]:
@@ -75,11 +72,11 @@ def _result(product: str, products: Mapping[str, Solution]) -> Solution:
     return solution
 
 
-def statistics(solution: Solution, *, tokens: int, seconds: float) -> Statistics:
-    """Return what a result took and how large it is; a text counts as one file."""
+def statistics(solution: Solution) -> Statistics:
+    """Return how large a result is; a text counts as one file."""
     texts = list(solution.files.values()) or [solution.text]
     lines = sum(1 for text in texts for line in text.splitlines() if line.strip())
-    return Statistics(tokens=tokens, files=len(texts), lines=lines, seconds=seconds)
+    return Statistics(files=len(texts), lines=lines)
 
 
 def _ended(text: str) -> str:

@@ -58,7 +58,7 @@ async def _judge(task: SoftwareTask, ended: Ended) -> Measures:
             "files": 0,
             "lines": 0,
         }
-    sizes = statistics(program, tokens=0, seconds=0.0)
+    sizes = statistics(program)
     rating = await rated(task, ended, program)
     return {**rating.dimensions, "files": sizes.files, "lines": sizes.lines}
 
