@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+TOOLS = "tools"
+"""The domain of runs that act with tools; in all others teams make something."""
+
 Status = Literal["succeeded", "failed", "budget_exhausted", "needs_decision", "cancelled"]
 
 EXIT_STATUS: Mapping[Status, int] = {

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from plait.agents.agent import Agent
 from plait.agents.gate import GateSettings
-from plait.domains.kit import Kit, Reading
+from plait.domains.kit import Kit
 from plait.domains.loading import domain_of, read_domain
+from plait.domains.names import Reading
 from plait.models.budget import Budget
 from plait.models.budget import Limits as BudgetLimits
 from plait.models.embeddings import Embedder

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.domains.kits import kit, load_domain
 
-from plait.domains.loading import BUILT_IN
+from plait.domains.names import BUILT_IN
 from plait.domains.quality import TextQuality
 from plait.domains.software.quality import SoftwareQuality
 from plait.errors import UserError

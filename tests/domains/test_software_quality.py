@@ -7,7 +7,7 @@ import pytest
 from tests.domains.kits import END_OF_INPUT, RUNNING, FakeRunner, failing, kit, ran
 from tests.support.memory_journal import Memory, MemoryJournal
 
-from plait.domains.kit import Reading
+from plait.domains.names import Reading
 from plait.domains.software.execution import Trial, faults
 from plait.domains.software.quality import PROGRAMS_AT_ONCE, SoftwareQuality
 from plait.errors import UserError

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from plait.cli.words import count_text
-from plait.domains.kit import Reading
+from plait.domains.names import Reading
 from plait.events import MergeRefused, PhaseFinished, SolutionRated, SolutionsMerged
 from plait.runtime.teams_story import Dialogue, Level, Meeting, TeamsStory
 from plait.teams.meeting import EQUAL

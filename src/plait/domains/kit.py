@@ -6,15 +6,12 @@ Knows nothing of where these come from.
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from plait.agents.agent import Agent
 from plait.agents.gate import GateSettings
+from plait.domains.names import Reading
 from plait.models.embeddings import Embedder
 from plait.tools.sandbox.ran import Runner
-
-Reading: TypeAlias = Literal["official", "strict"]
-"""Of software's quality: as the paper's scripts measure it, or with their flaws mended."""
 
 
 @dataclass(frozen=True, kw_only=True)

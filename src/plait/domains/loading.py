@@ -13,12 +13,10 @@ from typing import NoReturn
 
 from plait.domains.declaration import DomainDeclared, PhaseDeclared, read_declaration
 from plait.domains.kit import Kit
+from plait.domains.names import BUILT_IN, NAMED
 from plait.domains.qualities import quality_of
 from plait.errors import UserError
 from plait.teams.chain import Chain, Domain, Phase
-
-BUILT_IN = ("software", "story")
-"""Domains that come with Plait; each is a package with a `domain.toml` of the same form as a user's."""
 
 TASK = "task"
 FINDINGS = "findings"
@@ -104,8 +102,9 @@ def _place_of(name_or_file: str) -> tuple[str, Traversable, str]:
         return name_or_file, resources.files(f"plait.domains.{name_or_file}"), "domain.toml"
     path = Path(name_or_file)
     if not path.is_file():
-        known = ", ".join(("tools", *BUILT_IN))
-        raise UserError(f"there is no domain {name_or_file!r}: name one of {known}, or a TOML file")
+        raise UserError(
+            f"there is no domain {name_or_file!r}: name one of {', '.join(NAMED)}, or a TOML file"
+        )
     return str(path), path.parent, path.name
 
 

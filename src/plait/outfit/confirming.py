@@ -14,7 +14,7 @@ from plait.experience.consolidation.caution import with_answers
 from plait.experience.consolidation.compile import Compiled, Success
 from plait.experience.consolidation.evidence import agreed, doubt_left, with_edges_of
 from plait.experience.exploitation.recall import TOOLS_KEY
-from plait.experience.investigation.investigate import TOOLS, investigate
+from plait.experience.investigation.investigate import investigate
 from plait.experience.investigation.tree import Goal
 from plait.experience.pipelines.paper_form import from_json
 from plait.experience.pipelines.pipeline import Pipeline
@@ -24,6 +24,7 @@ from plait.outfit.consolidating import MADE_BY, MODEL
 from plait.outfit.teaching import LEARNED_FROM, pipeline_record, worked_out
 from plait.outfit.work import Work
 from plait.reflection.dates import dates_by
+from plait.task import TOOLS
 
 MOST_RUNS = 4
 """Earlier runs that a waiting pipeline names."""

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from plait.domains.names import NAMED
 from plait.errors import UserError
 from plait.outfit.pricing import at_home
 from plait.runtime.options import MAKING_ONLY, TOOLS_ONLY, Options, chosen
 from plait.runtime.settings_file import RETURNS, WITHOUT, SettingsFile, find, read
 from plait.runtime.switches import switched
-from plait.runtime.team_options import BUILT_IN, TOOLS, defaults_of, is_generation, without_teams
+from plait.runtime.team_options import defaults_of, is_generation, without_teams
+from plait.task import TOOLS
 
 VARIABLE = "PLAIT_SETTINGS"
 """Names a settings file, like `--settings`."""
@@ -131,7 +133,7 @@ def _needs_naming(name: str, value: Any, all_values: Mapping[str, Any]) -> bool:
         case "model":
             return not at_home(value, all_values.get("base_url", ""))
         case "domain":
-            return value not in BUILT_IN
+            return value not in NAMED
         case "sandbox":
             return not value
         case _:

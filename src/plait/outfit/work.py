@@ -10,13 +10,13 @@ from time import time
 from typing import Any
 
 from plait.experience.exploitation.recall import TOOLS_KEY, digest_of
-from plait.experience.investigation.investigate import TOOLS
 from plait.experience.pipelines.paper_form import as_json
 from plait.experience.pipelines.pipeline import Pipeline
 from plait.experience.record import Experience, ExperienceStatus
 from plait.experience.words.goals import key_of
 from plait.journal import JSONObject
 from plait.runtime.options import Options
+from plait.task import TOOLS
 from plait.teams.chain import Domain
 from plait.teams.solution import Solution
 from plait.tools.tool import Tool

@@ -33,13 +33,13 @@ from plait.runtime.team_options import (
     PAPER,
     PHASE_GATE,
     PRESETS,
-    TOOLS,
     TeamOptions,
     check_domain,
     defaults_of,
     is_generation,
     without_teams,
 )
+from plait.task import TOOLS
 from plait.teams.settings import TEAM_SWITCHES
 
 DEFAULT_MODEL = "local:qwen2.5-coder-1.5b"

@@ -5,14 +5,14 @@ Knows nothing of the command line, nor of the options that every run has.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, cast, get_args
 
 from plait.agents.gate import GateSettings
+from plait.domains.names import NAMED, Reading
 from plait.errors import UserError
+from plait.task import TOOLS
 from plait.teams.settings import DEFAULT_GROUP_SIZE, DEFAULT_PRUNE, STALL_SECONDS, TEAM_SWITCHES, TeamSettings
 
-TOOLS = "tools"
-BUILT_IN = (TOOLS, "software", "story")
 FILE_ENDING = ".toml"
 LENT = "python:"
 """What the name of a domain begins with that a Python program lends."""
@@ -27,7 +27,6 @@ PRESETS = (PAPER,)
 PAPER_TEAMS = 8
 PAPER_TEMPERATURE = 0.2
 """Of every team, and how many there are (section 5), where the user says nothing."""
-Reading: TypeAlias = Literal["official", "strict"]
 
 GENERATION_DEFAULTS: Mapping[str, Any] = {
     "teams": 4,
@@ -167,8 +166,8 @@ def check_domain(domain: str) -> None:
     Raises:
         UserError: it is none that is built in, and no domain file.
     """
-    if domain not in BUILT_IN and not domain.endswith(FILE_ENDING) and not domain.startswith(LENT):
+    if domain not in NAMED and not domain.endswith(FILE_ENDING) and not domain.startswith(LENT):
         raise UserError(
-            f"--domain {domain!r} is unknown; there are: {', '.join(BUILT_IN)},"
+            f"--domain {domain!r} is unknown; there are: {', '.join(NAMED)},"
             f" or a domain file of your own, which ends in {FILE_ENDING}"
         )

@@ -12,8 +12,8 @@ from plait.experience.consolidation.making import lessons_from_json, reference
 from plait.experience.consolidation.reference_text import workflow_text
 from plait.experience.consolidation.workflow import Workflow
 from plait.experience.exploitation.references import Readers, References
-from plait.experience.investigation.investigate import TOOLS
 from plait.experience.record import Experience
+from plait.task import TOOLS
 from plait.weave.workshop import Making, Workshop
 
 SIMILAR_MAKING = 0.75

@@ -3,7 +3,6 @@
 from plait.agents.agent import Agent
 from plait.errors import UserError
 from plait.experience.exploitation.recall import Recollection
-from plait.experience.investigation.investigate import TOOLS
 from plait.journal import Journal
 from plait.reflection.crew import Crew
 from plait.reflection.dates import dates_by
@@ -11,7 +10,7 @@ from plait.reflection.phases import OneCrew
 from plait.reflection.rounds import Progress, solve_in_rounds
 from plait.reflection.tool_agent import DONE
 from plait.reflection.wording import Wording
-from plait.task import Status, Task
+from plait.task import TOOLS, Status, Task
 from plait.teams.ensemble import Ensemble
 from plait.weave.guide import ExperienceGuide
 from plait.weave.references import references_of_tools

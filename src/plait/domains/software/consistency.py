@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
-from plait.domains.kit import Reading
+from plait.domains.names import Reading
 from plait.domains.software.program import parsed, python_files
 from plait.models.embeddings import Embedder
 

@@ -11,7 +11,8 @@ from hashlib import sha256
 from typing import Any, cast
 
 from plait.agents.together import together
-from plait.domains.kit import Kit, Reading
+from plait.domains.kit import Kit
+from plait.domains.names import Reading
 from plait.domains.quoting import told
 from plait.domains.software import completeness, execution
 from plait.domains.software.consistency import consistency

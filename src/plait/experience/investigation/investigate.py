@@ -26,9 +26,8 @@ from plait.experience.investigation.planned import Planned, planned
 from plait.experience.investigation.recorded_steps import place_of, trajectory
 from plait.experience.investigation.tree import Goal, GoalStatus, Step
 from plait.models.ledger import team_of
+from plait.task import TOOLS
 
-TOOLS = "tools"
-"""The domain of runs that have a plan."""
 _RECTIFYING = re.compile(r"/rectify(?=[/!]|$)")
 
 
