@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from plait.domains.names import Reading
 from plait.domains.software.program import parsed, python_files
 from plait.models.embeddings import Embedder
+from plait.tools.nearest import cosine
 
 PIECE_CHARACTERS = 800
 """About what a small embedder reads of code."""
@@ -44,7 +45,7 @@ async def consistency(embedder: Embedder, task: str, files: Mapping[str, str]) -
 
 def _nearness(asked: Sequence[float], pieces: Sequence[Sequence[float]]) -> float:
     mean = [sum(numbers) for numbers in zip(*pieces, strict=True)]
-    return max(0.0, min(1.0, _cosine(asked, mean)))
+    return max(0.0, min(1.0, cosine(asked, mean)))
 
 
 def bare_code(files: Mapping[str, str]) -> str:
@@ -90,8 +91,3 @@ def _pieces(text: str) -> list[str]:
         pieces[-1].append(line)
         done += len(line) + 1
     return ["\n".join(piece) for piece in pieces]
-
-
-def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    lengths = math.hypot(*one) * math.hypot(*other)
-    return sum(a * b for a, b in zip(one, other, strict=True)) / lengths if lengths else 0.0
