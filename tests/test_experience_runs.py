@@ -79,7 +79,7 @@ async def test_the_same_task_again_asks_no_model(log: RunLog):
     assert calls(log, again) == calls(log, first)
     assert [item.executor for item in again.plan] == ["pipeline"]
     assert again.experience["pipelines_executed"] == 1
-    assert again.experience["reutilization_rate"] == 1.0
+    assert again.experience["pipeline_share"] == 1.0
     # What was done, and to what: an identifier says nothing to a user.
     assert again.answer == (
         'calendar.delete_event(event_id="00000256"): Event deleted successfully. (event_name project'

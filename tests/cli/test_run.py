@@ -58,7 +58,7 @@ def test_json_is_one_object_and_nothing_else(plait: Commands):
         ("2", "succeeded"),
     ]
     assert said.json["reflection"]["gates"]["tool"] == {"passed": 9, "revised": 0, "forced": 0}
-    assert said.json["experience"]["subgoals"] == 2
+    assert said.json["experience"]["subtasks"] == 2
 
 
 def test_a_dry_run_reads_and_changes_nothing(plait: Commands):

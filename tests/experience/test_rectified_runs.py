@@ -110,7 +110,7 @@ async def test_the_report_tells_the_plan_as_it_came_to_be(log: RunLog) -> None:
         ("2", "succeeded", ()),
         ("3", "succeeded", ("1",)),
     ]
-    assert (result.experience["rectifications"], result.experience["subgoals"]) == (1, 4)
+    assert (result.experience["rectifications"], result.experience["subtasks"]) == (1, 4)
     assert (result.status, result.usage.model_calls) == ("succeeded", bindery.MODEL_CALLS)
 
 

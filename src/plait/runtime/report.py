@@ -119,7 +119,7 @@ def experience_report(records: Sequence[Record], plan: Sequence[PlanItem]) -> Ma
 
     Workflows are counted once however often one was a reference.
 
-    `reutilization_rate` is the share of subgoals that a pipeline executed, 0-1.
+    `pipeline_share` is the share of subtasks that a pipeline executed, 0-1.
     """
     leaves = [item for item in plan if item.status != "split"]
     executed = sum(item.executor == "pipeline" for item in leaves)
@@ -129,8 +129,8 @@ def experience_report(records: Sequence[Record], plan: Sequence[PlanItem]) -> Ma
     return {
         "workflows_recalled": len(workflows),
         "pipelines_executed": executed,
-        "subgoals": len(leaves),
-        "reutilization_rate": round(executed / len(leaves), 4) if leaves else 0.0,
+        "subtasks": len(leaves),
+        "pipeline_share": round(executed / len(leaves), 4) if leaves else 0.0,
         "rectifications": rectifications(records),
         "stored": {
             "workflows": stored.count("workflow"),
