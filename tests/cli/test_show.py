@@ -11,7 +11,7 @@ from plait.cli.app import run
 from plait.cli.pages import Sheet, changes, write_story
 from plait.cli.telling import tell
 from plait.cli.words import usage_text
-from plait.events import FeedbackGiven, StepRecorded
+from plait.events import FeedbackGiven, PipelineEnded, StepRecorded
 from plait.task import Usage
 
 from .recorded import put_run
@@ -100,6 +100,24 @@ def test_the_plan_of_a_killed_run_is_in_its_json(capsys: pytest.CaptureFixture[s
         ("3", "doing"),
     ]
     assert "prompts" not in shown
+
+
+def test_the_plan_of_a_killed_run_says_what_a_pipeline_did(capsys: pytest.CaptureFixture[str]) -> None:
+    last = killed()[-1]
+    ends = {"1": "", "2": "find found nothing"}
+    walked = [
+        replace(
+            last,
+            sequence=last.sequence + number,
+            path=f"run/round-1/subtask-{id}!pipeline_ended!0",
+            event=PipelineEnded(experience="aa", calls=1, left=left),
+        )
+        for number, (id, left) in enumerate(ends.items(), 1)
+    ]
+    put_run("aaa111", [*killed(), *walked])
+    assert run(["show", "aaa111", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)["plan"]
+    assert [item["executor"] for item in plan] == ["pipeline", "react", "react"]
 
 
 def test_an_unknown_run_is_one_clear_line(capsys: pytest.CaptureFixture[str]) -> None:

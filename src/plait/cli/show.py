@@ -18,6 +18,7 @@ from plait.events import PromptPart, Record
 from plait.runtime.codec import dumps
 from plait.runtime.log import RunLog, RunSummary
 from plait.runtime.prompts import restore
+from plait.runtime.report import current, plan_items
 
 
 def command(
@@ -59,7 +60,7 @@ def as_object(
     value = {
         "run": asdict(summary),
         "result": story.result,
-        "plan": _plan(story),
+        "plan": _plan(story, records),
         "events": [asdict(record) for record in records],
     }
     if prompts:
@@ -67,16 +68,17 @@ def as_object(
     return value
 
 
-def _plan(story: Story) -> Sequence[Mapping[str, Any]]:
+def _plan(story: Story, records: Sequence[Record]) -> Sequence[Mapping[str, Any]]:
     """Return the plan as the result has it, or as far as it came."""
     if story.result is not None and story.result.get("plan"):
         return story.result["plan"]
+    executors = {item.id: item.executor for item in plan_items(current(records))}
     return [
         {
             "id": subtask.id,
             "goal": subtask.goal,
             "status": subtask.status,
-            "executor": "react",
+            "executor": executors.get(subtask.id, "react"),
             "depends_on": list(subtask.depends_on),
         }
         for subtask in story.plan
