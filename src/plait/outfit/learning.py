@@ -59,27 +59,39 @@ async def learn(
         if consolidator is not None:
             taught = await made_again(journal, consolidator, work, records, taught)
         for experience in taught:
-            if experience.kind == "lesson" and await _is_common(memory, experience):
-                continue
-            if LEARNED_FROM in experience.content:  # It waits for a run that agrees.
-                experience = await confirmed(memory, experience, work, records, read)
-            elif experience.status == "provisional" and await _awaited(memory, experience):
-                continue  # What waits for a second success is not lost for what a failed run did.
-            await _forget_other_situations(memory, experience)
-            kept = await memory.add(experience)
-            if kept.run_id == work.run_id:  # Else one that is trusted more stays as it is.
-                journal.emit(
-                    ExperienceStored(
-                        experience=kept.id,
-                        of=kept.kind,
-                        goal=kept.goal,
-                        again=kept.id != experience.id,
-                        status=kept.status,
-                        by_model=MADE_BY in kept.content,
-                    )
-                )
+            await _keep(journal, memory, work, records, read, experience)
     except (LogError, UserError) as error:
         journal.emit(Noted(text=f"nothing is learned: {error.message}"))
+
+
+async def _keep(
+    journal: Journal,
+    memory: Memory,
+    work: Work,
+    records: Sequence[Record],
+    read: ReadRun,
+    experience: Experience,
+) -> None:
+    """Store one record of what a run teaches, unless it adds nothing to what the memory has."""
+    if experience.kind == "lesson" and await _is_common(memory, experience):
+        return
+    if LEARNED_FROM in experience.content:  # It waits for a run that agrees.
+        experience = await confirmed(memory, experience, work, records, read)
+    elif experience.status == "provisional" and await _awaited(memory, experience):
+        return  # What waits for a second success is not lost for what a failed run did.
+    await _forget_other_situations(memory, experience)
+    kept = await memory.add(experience)
+    if kept.run_id == work.run_id:  # Else one that is trusted more stays as it is.
+        journal.emit(
+            ExperienceStored(
+                experience=kept.id,
+                of=kept.kind,
+                goal=kept.goal,
+                again=kept.id != experience.id,
+                status=kept.status,
+                by_model=MADE_BY in kept.content,
+            )
+        )
 
 
 async def unlearn(memory: Memory, name: str, records: Sequence[Record]) -> int:
