@@ -6,6 +6,7 @@ Knows nothing of how a task is solved.
 from collections.abc import Collection
 from pathlib import Path
 
+from plait.bench.methods.method import on_record
 from plait.runner import new_run_id
 from plait.runtime.log import RunLog
 from plait.runtime.report import ending
@@ -44,7 +45,7 @@ class Begun:
 
 def status_on_record(log: RunLog, run_id: str) -> str:
     """Return how a run came to its end; empty where it did not yet, or was never begun."""
-    if all(run.run_id != run_id for run in log.runs()):
+    if not on_record(log, run_id):
         return ""
     ended = ending(log.records(run_id))
     return ended.status if ended is not None and ended.status in OVER else ""
