@@ -54,7 +54,7 @@ docs: setup
 bench: setup
 	@for file in benchmarks/[!_]*.py; do echo "== $$file"; $(PY) -m "benchmarks.$$(basename "$$file" .py)" || exit 1; done
 
-# The embedded engine, built for this very processor: up to twice as fast. PREBUILT=1 puts the other one back.
+# The embedded engine, built for this very processor, which makes it faster. PREBUILT=1 puts the other one back.
 engine: setup
 	@sh scripts/engine.sh
 
