@@ -102,6 +102,25 @@ async def test_the_same_goal_with_another_name_is_recalled(store: ExperienceStor
     assert found.values["who"] in goal.lower()
 
 
+async def test_the_same_goal_with_another_word_for_what_it_does_is_recalled(store: ExperienceStore) -> None:
+    await store.add(experience())
+    found = await recalled(store, "Can you cancel my first meeting with Sam?")
+    assert found is not None
+    assert (found.goal, found.values) == (GOAL, {"who": "sam"})
+    both = {**TOOLS, "cancel": made("cancel", "id", "changes")}
+    assert await recalled(store, "Can you cancel my first meeting with Sam?", both) is None
+    assert await recalled(store, "Cancel my last meeting with Sam") is None
+
+
+async def test_a_goal_in_its_own_words_comes_before_others(store: ExperienceStore) -> None:
+    await store.add(experience())
+    await store.add(experience(pipeline(FIND, DELETE, purpose="Cancel my first meeting with Ann"), id="bb22"))
+    await store.used("aa11", succeeded=True)
+    found = await recalled(store, "Cancel my first meeting with Sam")
+    assert found is not None
+    assert found.id == "bb22"
+
+
 @pytest.mark.parametrize(
     "goal",
     [

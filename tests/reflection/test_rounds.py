@@ -7,7 +7,7 @@ import pytest
 from tests.reflection.crew import AS_PLANNED, DANA, OMAR, Stage, answer, done, give_back, plan, search
 
 from plait.errors import BudgetExhausted
-from plait.events import LoopBroken, RoundFinished, RoundStarted
+from plait.events import LoopBroken, Noted, RoundFinished, RoundStarted
 from plait.models.scripted import Answer
 from plait.reflection.settings import ReflectionSettings
 from plait.verdict import Check, Verdict
@@ -231,3 +231,60 @@ async def test_what_an_earlier_round_only_looked_up_is_looked_up_again() -> None
     )
     assert (await stage.solve()).passed
     assert len(stage.prompts("tool")) == 4
+
+
+FOUND: list[Answer] = [search("dana"), done()]
+
+
+async def test_a_round_that_learns_nothing_and_answers_no_better_is_the_last() -> None:
+    stage = Stage(
+        planner=[plan("1. Find that of dana"), plan("1. Look for that of dana")],
+        tool=[*FOUND, *FOUND],
+        answer=[answer("Perhaps.", score=4), answer("Hardly.", score=4)],
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds, progress.answer) == (False, 2, "Hardly.")
+    assert any("round 2 is the last" in event.text for event in stage.memory.of(Noted))
+    assert stage.memory.of(LoopBroken) == []
+
+
+async def test_a_round_that_answers_better_is_followed_by_another() -> None:
+    stage = Stage(
+        planner=[plan("1. Find that of dana"), plan("1. Look for that of dana"), plan("1. See that of dana")],
+        tool=[*FOUND, *FOUND, *FOUND],
+        answer=[answer("Perhaps.", score=4), answer("Likely.", score=5), answer("Yes.", score=9)],
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds, progress.answer) == (True, 3, "Yes.")
+
+
+async def test_a_round_with_a_new_call_is_followed_by_another() -> None:
+    stage = Stage(
+        planner=[plan("1. Find that of dana"), plan("1. Find that of omar"), plan("1. Say it")],
+        tool=[*FOUND, search("omar"), done(), done()],
+        answer=[answer("Perhaps.", score=4), answer("Hardly.", score=4), answer("Yes.", score=9)],
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds) == (True, 3)
+
+
+async def test_the_first_answer_is_better_than_none() -> None:
+    stage = Stage(
+        planner=[plan("1. Find that of dana")] * 3,
+        tool=[search("dana"), "?", "?!", "?!?", *FOUND, *FOUND],
+        answer=[answer("Perhaps.", score=0), answer("Yes.", score=9)],
+        settings=AS_PLANNED,
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds, progress.answer) == (True, 3, "Yes.")
+
+
+async def test_with_a_check_of_the_user_the_rounds_go_on() -> None:
+    stage = Stage(
+        planner=[plan("1. Find that of dana"), plan("1. Look for that of dana"), plan("1. See that of dana")],
+        tool=[*FOUND, *FOUND, *FOUND],
+        answer=[answer("a", score=9), answer("b", score=9), answer("c", score=9)],
+    )
+    stage.crew = replace(stage.crew, check=oracle("c"))
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds, progress.answer) == (True, 3, "c")

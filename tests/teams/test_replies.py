@@ -205,6 +205,14 @@ def test_an_analysis_has_points_on_every_solution() -> None:
     assert silent(points) == []
 
 
+def test_an_analysis_has_as_many_points_as_its_phase_wants() -> None:
+    grammar = analysis_form(2, remarks=True, most_points=1).gbnf
+    assert not accepts(grammar, ANALYSIS + REMARKS)
+    assert accepts(grammar, ANALYSIS.replace("+ clear\n", "") + REMARKS)
+    first = read_analysis(ANALYSIS, 2, most_points=1)[0]
+    assert (list(first.strengths), list(first.weaknesses)) == (["short"], ["slow"])
+
+
 def test_an_analysis_is_read_from_what_models_write_without_a_grammar() -> None:
     body = (
         "## Solution 1:\n- Strength: short\n- Weaknesses: slow\n**Solution 2**\n* + fast\nSolution 9\n+ none"

@@ -24,6 +24,7 @@ from plait.reflection.thrift import teams_paid
 from plait.reflection.trajectory import Effects, Trajectory
 from plait.verdict import Check
 
+STALE = "its calls were all made before, with the same results, and its answer is no better:"
 SERVED = "all effects were answered as when this was learned, so no model is asked for an answer"
 
 
@@ -45,6 +46,35 @@ class Progress:
         """Keep the answer where it is the best so far; a later one wins a tie."""
         if self.answer is None or (score or 0.0) >= (self.score or 0.0):
             self.answer, self.score = answer, score
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Before:
+    """What was known before a round."""
+
+    made: frozenset[tuple[str, str]]
+    """Calls with what they brought."""
+    answered: bool
+    score: float | None
+
+    @classmethod
+    def of(cls, progress: Progress) -> "_Before":
+        return cls(
+            made=frozenset((step.call, step.observation) for step in progress.effects.seen),
+            answered=progress.answer is not None,
+            score=progress.score,
+        )
+
+    def all_of(self, journal: Journal, progress: Progress) -> bool:
+        """Whether a round learned nothing from the tools it called and came to no better answer; told."""
+        trajectory = progress.trajectory
+        if trajectory is None or (progress.answer is not None and not self.answered):
+            return False
+        made = {(step.call, step.observation) for step in trajectory.made}
+        if not made or not made <= self.made or (progress.score or 0.0) > (self.score or 0.0):
+            return False
+        journal.emit(Noted(text=f"{STALE} round {progress.rounds} is the last"))
+        return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,11 +107,14 @@ async def solve_in_rounds(
         async def one(branch: Journal, _: None, own: _Work = own, number: int = number) -> str | None:
             return await _round(branch, own, memory.entries, number)
 
+        before = _Before.of(progress)
         failure = await journal.branch(f"round-{number}", one, None)
         if failure is None:
             break
-        if failure in failures:
+        repeated = failure in failures
+        if repeated:
             journal.emit(LoopBroken(call=f"round {number}", times=failures.count(failure) + 1))
+        if repeated or (crew.check is None and before.all_of(journal, progress)):
             if progress.answer is None and progress.trajectory is not None:
                 await _last_answer(journal, work, number)
             break

@@ -90,6 +90,11 @@ class Trajectory:
         return cls(plan=plan, runs={s.id: SubtaskRun(subtask=s) for s in plan.subtasks})
 
     @property
+    def made(self) -> list[Step]:
+        """The steps of this round, without those that it took over from an earlier one."""
+        return [step for run in self.runs.values() for step in run.steps[run.carried :]]
+
+    @property
     def failed(self) -> bool:
         """Whether a subtask failed or could not be started, and no other stands for it."""
         return any(run.status in ("failed", "skipped") and not run.replaced for run in self.runs.values())

@@ -167,12 +167,13 @@ class _Aggregate:
 
     async def _analysis(self, journal: Journal) -> Sequence[Points]:
         count = len(self._work.solutions)
-        form = analysis_form(count, remarks=self._gated)
+        most = self._work.phase.most_points
+        form = analysis_form(count, remarks=self._gated, most_points=most)
         tokens = min(ANALYSIS_TOKENS + ANALYSIS_TOKENS_EACH * count, MOST_ANALYSIS_TOKENS)
 
         async def read(reply: Reply) -> Judged[Sequence[Points]]:
             remarked = split_remarks(reply.text)
-            points = read_analysis(remarked.body, count)
+            points = read_analysis(remarked.body, count, most_points=most)
             return Judged(
                 output=points,
                 shown=analysis_text(points),
@@ -184,7 +185,7 @@ class _Aggregate:
         try:
             agent = self._ensemble.agent(AGGREGATOR, tokens)
             place = journal, "analysis"
-            return await self._through_gate(place, agent, self._wording.analysis(), form, read)
+            return await self._through_gate(place, agent, self._wording.analysis(most), form, read)
         except ReplyError:
             return ()  # The merge can do without; what the checks found is in its prompt all the same.
 

@@ -15,6 +15,8 @@ ReplyKind = Literal["text", "files", "changes"]
 
 MOST_ROUNDS = 5
 """Of one phase's dialogue (Croto, section 5)."""
+MOST_POINTS = 3
+"""Strengths, and weaknesses, of one solution."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,8 @@ class Phase:
     """Path of the first file of a whole reply, for instance `main.py`; empty: any."""
     most_lines: int = 0
     """Lines of a text at most; 0: as many as it takes."""
+    most_points: int = MOST_POINTS
+    """Strengths, and weaknesses, that an analysis names of one solution at most."""
     prose: bool = False
     """The text is told freely: it is drawn warmer and with a penalty on repetition."""
     max_tokens: int = 1024

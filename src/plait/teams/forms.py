@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from plait.agents.remarks import MAX_CRITIQUE
 from plait.models.protocol import Form, Grammar, Text
-from plait.teams.chain import ReplyKind
+from plait.teams.chain import MOST_POINTS, ReplyKind
 from plait.teams.solution import opening
 
 MOST_FILES = 12
@@ -28,8 +28,6 @@ MOST_INSTRUCTION = 500
 LEAST_ITEM, MOST_ITEM = 8, 160
 """Characters of a line, where lines are counted."""
 MOST_POINT = 160
-MOST_POINTS = 3
-"""Strengths, and weaknesses, of one solution."""
 
 _SENTENCE = r"[^\x00-\x1F\x7F]"
 _REST = r"[^\x00-\x08\x0A-\x1F\x7F]*"
@@ -53,7 +51,6 @@ _RULES = {
     # What a line begins with decides what a small model goes on with: a fence or a heading, and it runs away.
     "item": f'"- " [^- #`*\\x00-\\x1F\\x7F] {_SENTENCE}{{{LEAST_ITEM - 1},{MOST_ITEM - 1}}}',
     "point": f"{_SENTENCE}{{1,{MOST_POINT}}}",
-    "points": f'("+ " point "\\n"){{1,{MOST_POINTS}}} "- " point ("\\n- " point){{0,{MOST_POINTS - 1}}}',
     "what": f"{_SENTENCE}{{1,{MOST_INSTRUCTION}}}",
 }
 _NAME = re.compile(r'"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|([a-z]+)')
@@ -98,9 +95,10 @@ def opinion_form(*, remarks: bool) -> Grammar:
     return _grammar('("AGREED" | "CHANGE: " what)', remarks=remarks)
 
 
-def analysis_form(solutions: int, *, remarks: bool) -> Grammar:
-    """Return the form of an analysis of `solutions` solutions."""
-    parts = [f'"Solution {number}\\n" points' for number in range(1, solutions + 1)]
+def analysis_form(solutions: int, *, remarks: bool, most_points: int = MOST_POINTS) -> Grammar:
+    """Return the form of an analysis: of each solution so many strengths and weaknesses at most."""
+    points = f'("+ " point "\\n"){{1,{most_points}}} "- " point ("\\n- " point){{0,{most_points - 1}}}'
+    parts = [f'"Solution {number}\\n" {points}' for number in range(1, solutions + 1)]
     return _grammar(' "\\n" '.join(parts), remarks=remarks)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from plait.agents.remarks import Remarked, split_remarks
 from plait.errors import ReplyError
 from plait.models.fenced import check_folders, parse_files
-from plait.teams.chain import ReplyKind
-from plait.teams.forms import MOST_CHANGES, MOST_INSTRUCTION, MOST_POINT, MOST_POINTS
+from plait.teams.chain import MOST_POINTS, ReplyKind
+from plait.teams.forms import MOST_CHANGES, MOST_INSTRUCTION, MOST_POINT
 from plait.teams.solution import Solution
 
 SHOWN_CHARACTERS = 200
@@ -191,8 +191,8 @@ def read_opinion(body: str) -> Opinion:
     return Opinion(agreed=False, instruction=what)
 
 
-def read_analysis(body: str, solutions: int) -> list[Points]:
-    """Read strengths and weaknesses, one entry per solution.
+def read_analysis(body: str, solutions: int, *, most_points: int = MOST_POINTS) -> list[Points]:
+    """Read strengths and weaknesses, so many of each at most, one entry per solution.
 
     Raises:
         ReplyError: nothing is said of any solution.
@@ -211,7 +211,7 @@ def read_analysis(body: str, solutions: int) -> list[Points]:
             'write a line "Solution 1", then lines that begin with "+ " or "- ", then "Solution 2" and so on'
         )
     return [
-        Points(strengths=plus[:MOST_POINTS], weaknesses=minus[:MOST_POINTS])
+        Points(strengths=plus[:most_points], weaknesses=minus[:most_points])
         for plus, minus in zip(strengths, weaknesses, strict=True)
     ]
 

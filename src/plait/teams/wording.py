@@ -12,7 +12,7 @@ from pathlib import Path
 from plait.agents.gate import Feedback
 from plait.agents.prompting import fill, load
 from plait.models.protocol import Message
-from plait.teams.chain import Domain, Phase, ReplyKind
+from plait.teams.chain import MOST_POINTS, Domain, Phase, ReplyKind
 from plait.teams.completing import REMOVAL
 from plait.teams.ensemble import NOTHING_TOLD, Told
 from plait.teams.solution import Rating, Solution, opening
@@ -31,6 +31,7 @@ MERGE_PROMPTS = (
     "remarks",
 )
 
+COUNTS = {2: "two", 3: "three"}
 WARNED = "In earlier runs this went wrong:"
 
 AGAIN = (
@@ -128,9 +129,10 @@ class Wording:
             blocks.append(f"# Solution {number}\n{solution.shown()}{found}")
         return fill(self._load("aggregate"), task=task, solutions="\n\n".join(blocks))
 
-    def analysis(self) -> str:
-        """Return what asks for strengths and weaknesses."""
-        return fill(self._load("aggregate_analysis"), remarks=self._remarks())
+    def analysis(self, most_points: int = MOST_POINTS) -> str:
+        """Return what asks for strengths and weaknesses, of each so many at most."""
+        lines = "one line" if most_points == 1 else f"one to {COUNTS.get(most_points, most_points)} lines"
+        return fill(self._load("aggregate_analysis"), lines=lines, remarks=self._remarks())
 
     def merge(self, analysis: str, kind: ReplyKind, base: int | None, phase: Phase) -> str:
         """Return what asks for the merged solution.

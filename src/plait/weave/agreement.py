@@ -58,12 +58,8 @@ def agreed(rehearsed: Mapping[str, Trajectory], tools: Mapping[str, Tool]) -> Ac
     )
 
 
-def _steps(trajectory: Trajectory) -> list[Step]:
-    return [step for run in trajectory.runs.values() for step in run.steps[run.carried :]]
-
-
 def _effects(trajectory: Trajectory) -> list[Step]:
-    return [step for step in _steps(trajectory) if step.effect and step.ok]
+    return [step for step in trajectory.made if step.effect and step.ok]
 
 
 def _spelled(step: Step, tools: Mapping[str, Tool]) -> str:
@@ -75,7 +71,7 @@ def _spelled(step: Step, tools: Mapping[str, Tool]) -> str:
 
 def _score(trajectory: Trajectory) -> float:
     """Return the mean score of what the tool agent chose; 0 where it scored nothing."""
-    scores = [step.score for step in _steps(trajectory) if step.score is not None]
+    scores = [step.score for step in trajectory.made if step.score is not None]
     return sum(scores) / len(scores) if scores else 0.0
 
 

@@ -40,6 +40,8 @@ def _phase(name: str, agent: str, *, writes: str = "", key: bool = True, most_li
         rounds=1,
         key=key,
         most_lines=most_lines,
+        # A plan or an answer is a few lines, and an agent that must find three faults repeats itself.
+        most_points=1,
         max_tokens=512,
     )
 

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 from plait.experience.words.names import Item, names_among
 from plait.experience.words.vocabulary import CHANGES, DECIDING, LEMMAS, SAME, UNITS
+from plait.experience.words.wording import plainly
 
 SpanKind: TypeAlias = Literal["quoted", "email", "date", "time", "number", "name"]
 
@@ -222,9 +223,9 @@ _COURTESY = re.compile(
 
 
 def _words(goal: str) -> list[str]:
-    """Return the words of a masked goal without courtesy; a full stop between sentences."""
+    """Return the words of a goal said plainly, without courtesy; a full stop between sentences."""
     words: list[str] = []
-    for sentence in _SENTENCE.split(masked(goal).text):
+    for sentence in _SENTENCE.split(plainly(masked(goal).text)):
         said = _THANKS.sub("", sentence.strip(" .?!,;:"))
         if not said or _COURTESY.fullmatch(said):
             continue
