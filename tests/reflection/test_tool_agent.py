@@ -112,6 +112,20 @@ async def test_a_call_made_before_in_the_subtask_is_refused(ok: bool) -> None:
     assert (await chosen(stage, before)).arguments == {"who": "omar"}
 
 
+async def test_a_tool_whose_answer_is_there_is_offered_no_more_in_this_step() -> None:
+    stage = Stage(tool=[search("dana"), search("omar"), give_back(DANA)])
+    both = [FOUND, step("search_loans", {"who": "omar"}, f"loan_id {OMAR} of omar")]
+    assert (await chosen(stage, *both)).name == "return_loan"
+    first, second, third = (request.form for request in stage.models["tool"].requests)
+    assert isinstance(first, Grammar)
+    assert accepts(first.gbnf, search("dana"))
+    for later in (second, third):
+        assert isinstance(later, Grammar)
+        assert not accepts(later.gbnf, search("dana"))
+        assert accepts(later.gbnf, give_back(DANA))
+        assert accepts(later.gbnf, done())
+
+
 async def test_an_id_that_no_result_has_is_refused_however_sure_the_agent_is() -> None:
     stage = Stage(tool=[give_back(OMAR, score=10), give_back(DANA)])
     assert (await chosen(stage, FOUND)).arguments == {"loan_id": DANA}

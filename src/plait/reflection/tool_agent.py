@@ -3,7 +3,7 @@
 Its reply can only be one of the tools offered, or `done`. Knows nothing of how a call is executed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,8 +81,12 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
     specs = [*await crew.choices(journal, moment.run.subtask.goal), DONE]
     gate = crew.settings.tool
 
+    spent: set[str] = set()
+
     def request(feedback: Feedback | None) -> Request:
-        offer = _offer(specs, feedback)
+        spent.update(_spent(feedback))
+        # The end is always on offer.
+        offer = _offer([spec for spec in specs if spec.name not in spent], feedback)
         form = _form(offer, crew.settings.function_calling, gate.enabled)
         hints = Hints(moment.memory.entries, feedback, failed_steps=crew.settings.short_term)
         chat = crew.wording.tool(crew.told_task, moment.run, moment.trajectory, hints, gate.enabled)
@@ -150,8 +154,7 @@ def _offer(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[Cal
     """Return what the next try may call.
 
     Where an effect is done already: that tool, or the end. Where a check knows what seems right: that
-    tool, or the one it names. Not the tool whose answered call was just chosen again: its result is
-    there to be used.
+    tool, or the one it names.
     """
     if feedback is None:
         return specs
@@ -159,10 +162,19 @@ def _offer(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[Cal
     if any(problem.startswith(DONE_BEFORE) for problem in feedback.problems):
         return [spec for spec in specs if spec.name in (chosen, DONE.name)]
     if right := [problem for problem in feedback.problems if problem.startswith(RIGHT)]:
-        return [spec for spec in specs if spec.name == chosen or f"{RIGHT} {spec.name}:" in right[0]]
-    if not any(problem.startswith((ANSWERED, FOUND_NOTHING)) for problem in feedback.problems):
-        return specs
-    return [spec for spec in specs if spec.name != chosen]
+        fitting = [spec for spec in specs if spec.name == chosen or f"{RIGHT} {spec.name}:" in right[0]]
+        return fitting or specs  # Without a grammar a model may have chosen what was not on offer.
+    return specs
+
+
+def _spent(feedback: Feedback | None) -> Iterator[str]:
+    """Yield the tool whose answered call was just chosen again: no other try of this step may call it, as its
+    result is there to be used. Small models go back and forth between two such calls else."""
+    if feedback is None:
+        return
+    chosen = str(feedback.shown).partition("(")[0]
+    if chosen != DONE.name and any(p.startswith((ANSWERED, FOUND_NOTHING)) for p in feedback.problems):
+        yield chosen
 
 
 def _form(specs: Sequence[CallSpec], function_calling: bool, gated: bool) -> Form:
