@@ -119,6 +119,18 @@ def test_of_those_who_agree_one_acts_whose_plan_did_not_fail() -> None:
     assert agreed(teams, TOOLS).by == "team-2"
 
 
+def test_of_those_who_agree_the_one_with_the_fewest_calls_acts() -> None:
+    look = Made(tool="see", arguments={}, ok=True, observation="Ash", effect=False, score=10)
+    teams = {
+        "team-1": rehearsal(look, effect(book="Ash", score=10)),
+        "team-2": rehearsal(effect(book="Ash")),
+        "team-3": rehearsal(effect(book="Ash")),
+        "team-4": rehearsal(effect(book="Moor")),
+    }
+    choice = agreed(teams, TOOLS)
+    assert (choice.by, choice.teams) == ("team-2", ["team-1", "team-2", "team-3"])
+
+
 def test_where_all_failed_without_a_call_the_first_acts() -> None:
     teams = {name: rehearsal(status="failed") for name in ("team-1", "team-2")}
     assert agreed(teams, TOOLS).by == "team-1"

@@ -101,6 +101,29 @@ def test_what_is_needed_are_the_steps_that_found_or_did_something() -> None:
     assert needed([]) == []
 
 
+@pytest.mark.parametrize(
+    ("told", "event_id", "again"),
+    [
+        ('{"event_name": "progress update"}', "00000256", True),
+        ('{"event_name": "evaluation"}', "00000256", False),
+        ('{"event_name": "progress update"}', "00000100", False),
+        ('{"event_name": "progress update", "room": "7"}', "00000256", False),
+    ],
+)
+def test_a_look_at_a_record_that_tells_nothing_more_is_not_needed(
+    told: str, event_id: str, again: bool
+) -> None:
+    look = step("calendar.get_event_information_by_id", told, event_id=event_id, field="event_name")
+    assert needed([search(**DAY), look, DONE]) == [search(**DAY), *([] if again else [look]), DONE]
+    assert needed([look, DONE]) == [look, DONE]
+    assert (reason(FIRST, search(**DAY), look, DONE) == "") is again
+
+
+def test_a_narrower_search_is_needed_though_it_brings_nothing_new() -> None:
+    steps = [search(**DAY), search(ALONE, query="update", **DAY), DONE]
+    assert needed(steps) == steps
+
+
 def test_an_effect_that_is_answered_otherwise_is_no_success() -> None:
     steps = [search(**DAY), DONE]
     pipeline = compiled(FIRST, steps)

@@ -4,7 +4,16 @@ from datetime import date
 
 import pytest
 
-from plait.experience.pipelines.pipeline import END, START, Edge, Node, Pipeline, Slot
+from plait.experience.pipelines.pipeline import (
+    END,
+    START,
+    Constant,
+    Edge,
+    FromGoal,
+    Node,
+    Pipeline,
+    Slot,
+)
 from plait.experience.pipelines.slots import slot_values
 from plait.experience.words.derive import Way
 
@@ -44,6 +53,33 @@ def test_a_literal_value_keeps_the_case_that_the_call_had() -> None:
     who = Slot(name="who", example="Olivia", said="Olivia", ways=(Way(how="text", spans=(0,)),))
     goal = "Delete my first meeting with Fatima on December 13"
     assert values(goal, who, DAY) == {"who": "Fatima", "day": "2023-12-13 00:00:00"}
+
+
+def noting(what: str) -> Pipeline:
+    who = Slot(name="who", example="ann", said="Ann", ways=NAMED)
+    node = Node(
+        name="note", tool="note", arguments={"who": FromGoal(slot="who"), "what": Constant(value=what)}
+    )
+    ends = [Node(name=START), node, Node(name=END)]
+    edges = [Edge(from_node=START, to_node="note"), Edge(from_node="note", to_node=END)]
+    return Pipeline(
+        name="p", purpose="Ann is sick. Change their status", nodes=ends, edges=edges, slots=[who]
+    )
+
+
+@pytest.mark.parametrize(
+    ("goal", "what", "fits"),
+    [
+        ("Bo is sick. Change their status", "sick", True),
+        ("Bo is on leave. Change their status", "sick", False),
+        ("Change Bo's status", "off sick", False),
+        ("Bo is on leave. Change their status", "unknown", True),
+        ("Change Bo's status", "unknown", True),
+    ],
+)
+def test_what_leads_up_to_a_goal_may_have_gone_into_a_call(goal: str, what: str, fits: bool) -> None:
+    found = slot_values(noting(what), goal, lambda _: None)
+    assert found == ({"who": "bo"} if fits else None)
 
 
 @pytest.mark.parametrize(

@@ -113,9 +113,8 @@ async def test_a_call_made_before_in_the_subtask_is_refused(ok: bool) -> None:
 
 
 async def test_a_tool_whose_answer_is_there_is_offered_no_more_in_this_step() -> None:
-    stage = Stage(tool=[search("dana"), search("omar"), give_back(DANA)])
-    both = [FOUND, step("search_loans", {"who": "omar"}, f"loan_id {OMAR} of omar")]
-    assert (await chosen(stage, *both)).name == "return_loan"
+    stage = Stage(tool=[search("dana"), give_back(OMAR), give_back(DANA)])
+    assert (await chosen(stage, FOUND)).name == "return_loan"
     first, second, third = (request.form for request in stage.models["tool"].requests)
     assert isinstance(first, Grammar)
     assert accepts(first.gbnf, search("dana"))
@@ -124,6 +123,17 @@ async def test_a_tool_whose_answer_is_there_is_offered_no_more_in_this_step() ->
         assert not accepts(later.gbnf, search("dana"))
         assert accepts(later.gbnf, give_back(DANA))
         assert accepts(later.gbnf, done())
+
+
+async def test_where_a_search_found_nothing_a_wider_one_is_on_offer_again() -> None:
+    nothing = step("search_loans", {"who": "dana"}, "No loans found.")
+    stage = Stage(tool=[search("dana"), give_back(OMAR), search("omar")])
+    assert (await chosen(stage, nothing)).arguments == {"who": "omar"}
+    _, second, third = (request.form for request in stage.models["tool"].requests)
+    assert isinstance(second, Grammar)
+    assert isinstance(third, Grammar)
+    assert not accepts(second.gbnf, search("omar"))
+    assert accepts(third.gbnf, search("omar"))
 
 
 async def test_an_id_that_no_result_has_is_refused_however_sure_the_agent_is() -> None:

@@ -88,14 +88,14 @@ def test_the_prompts_of_a_merge() -> None:
     assert '"removed: NAME"' in wording.merge("", "files", None, CODING)
     assert '"removed: NAME"' not in merge
     assert wording.analysis().endswith('go on with "Solution 2" and its lines, and so on.')
+    assert wording.analysis(1).startswith(wording.analysis())
+    assert "one line of each kind" in wording.analysis(1)
 
 
 def test_a_users_own_prompt_takes_the_place_of_ours_and_is_noticed(tmp_path: Path) -> None:
-    (tmp_path / "aggregate_analysis.md").write_text(
-        "Say in {{lines}} what is good.{{remarks}}", encoding="utf-8"
-    )
+    (tmp_path / "aggregate_analysis.md").write_text("Say what is good.{{remarks}}", encoding="utf-8")
     own = Wording(tmp_path, gated=False)
-    assert own.analysis(1) == "Say in one line what is good."
+    assert own.analysis() == "Say what is good."
     assert own.merge_digest() != Wording(gated=False).merge_digest()
     (tmp_path / "instruction.md").write_text("Do it again.", encoding="utf-8")
     with pytest.raises(UserError, match="instruction"):

@@ -65,16 +65,14 @@ class _Before:
             score=progress.score,
         )
 
-    def all_of(self, journal: Journal, progress: Progress) -> bool:
-        """Whether a round learned nothing from the tools it called and came to no better answer; told."""
+    def all_of(self, progress: Progress) -> bool:
+        """Whether a round learned nothing from the tools it called, and came to no better answer."""
         trajectory = progress.trajectory
         if trajectory is None or (progress.answer is not None and not self.answered):
             return False
-        made = {(step.call, step.observation) for step in trajectory.made}
-        if not made or not made <= self.made or (progress.score or 0.0) > (self.score or 0.0):
-            return False
-        journal.emit(Noted(text=f"{STALE} round {progress.rounds} is the last"))
-        return True
+        if (progress.score or 0.0) > (self.score or 0.0) or not any(step.ok for step in trajectory.made):
+            return False  # Tools that fail may work the next time.
+        return {(step.call, step.observation) for step in trajectory.made} <= self.made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,19 +100,15 @@ async def solve_in_rounds(
     memory = LongTermMemory(enabled=crew.settings.long_term)
     failures: list[str] = []
     for number in range(1, crew.settings.rounds + 1):
-        own = replace(work, crew=crew.at_round(number))
+        own, before = replace(work, crew=crew.at_round(number)), _Before.of(progress)
 
         async def one(branch: Journal, _: None, own: _Work = own, number: int = number) -> str | None:
             return await _round(branch, own, memory.entries, number)
 
-        before = _Before.of(progress)
         failure = await journal.branch(f"round-{number}", one, None)
         if failure is None:
             break
-        repeated = failure in failures
-        if repeated:
-            journal.emit(LoopBroken(call=f"round {number}", times=failures.count(failure) + 1))
-        if repeated or (crew.check is None and before.all_of(journal, progress)):
+        if _in_circles(journal, own, before, failures, failure):
             if progress.answer is None and progress.trajectory is not None:
                 await _last_answer(journal, work, number)
             break
@@ -123,6 +117,22 @@ async def solve_in_rounds(
         if number < crew.settings.rounds:
             work = await _paid(journal, work, own.crew)
     memory.clear(journal)
+
+
+def _in_circles(
+    journal: Journal, work: _Work, before: _Before, failures: Sequence[str], failure: str
+) -> bool:
+    """Whether the round that just failed shows that another would bring nothing; it is told."""
+    number = work.progress.rounds
+    if failure in failures:
+        journal.emit(LoopBroken(call=f"round {number}", times=failures.count(failure) + 1))
+        return True
+    if work.crew.check is not None or number == work.crew.settings.rounds:
+        return False  # What a user's check says of an answer is no matter of its score.
+    if before.all_of(work.progress):
+        journal.emit(Noted(text=f"{STALE} round {number} is the last"))
+        return True
+    return False
 
 
 async def _paid(journal: Journal, work: _Work, last: Crew) -> _Work:

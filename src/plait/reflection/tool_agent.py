@@ -85,7 +85,6 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
 
     def request(feedback: Feedback | None) -> Request:
         spent.update(_spent(feedback))
-        # The end is always on offer.
         offer = _offer([spec for spec in specs if spec.name not in spent], feedback)
         form = _form(offer, crew.settings.function_calling, gate.enabled)
         hints = Hints(moment.memory.entries, feedback, failed_steps=crew.settings.short_term)
@@ -154,7 +153,7 @@ def _offer(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[Cal
     """Return what the next try may call.
 
     Where an effect is done already: that tool, or the end. Where a check knows what seems right: that
-    tool, or the one it names.
+    tool, or the one it names. Where the very search found nothing before: another tool.
     """
     if feedback is None:
         return specs
@@ -164,6 +163,8 @@ def _offer(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[Cal
     if right := [problem for problem in feedback.problems if problem.startswith(RIGHT)]:
         fitting = [spec for spec in specs if spec.name == chosen or f"{RIGHT} {spec.name}:" in right[0]]
         return fitting or specs  # Without a grammar a model may have chosen what was not on offer.
+    if any(problem.startswith(FOUND_NOTHING) for problem in feedback.problems):
+        return [spec for spec in specs if spec.name != chosen]
     return specs
 
 
@@ -173,7 +174,7 @@ def _spent(feedback: Feedback | None) -> Iterator[str]:
     if feedback is None:
         return
     chosen = str(feedback.shown).partition("(")[0]
-    if chosen != DONE.name and any(p.startswith((ANSWERED, FOUND_NOTHING)) for p in feedback.problems):
+    if chosen != DONE.name and any(problem.startswith(ANSWERED) for problem in feedback.problems):
         yield chosen
 
 

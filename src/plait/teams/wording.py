@@ -24,6 +24,7 @@ NOT_THERE = "(none)"
 MERGE_PROMPTS = (
     "aggregate",
     "aggregate_analysis",
+    "aggregate_brief",
     "aggregate_merge",
     "form_text",
     "form_files",
@@ -31,7 +32,6 @@ MERGE_PROMPTS = (
     "remarks",
 )
 
-COUNTS = {2: "two", 3: "three"}
 WARNED = "In earlier runs this went wrong:"
 
 AGAIN = (
@@ -130,9 +130,9 @@ class Wording:
         return fill(self._load("aggregate"), task=task, solutions="\n\n".join(blocks))
 
     def analysis(self, most_points: int = MOST_POINTS) -> str:
-        """Return what asks for strengths and weaknesses, of each so many at most."""
-        lines = "one line" if most_points == 1 else f"one to {COUNTS.get(most_points, most_points)} lines"
-        return fill(self._load("aggregate_analysis"), lines=lines, remarks=self._remarks())
+        """Return what asks for strengths and weaknesses; for fewer than usual it asks for one of each."""
+        brief = "\n\n" + self._load("aggregate_brief") if most_points < MOST_POINTS else ""
+        return fill(self._load("aggregate_analysis"), remarks=brief + self._remarks())
 
     def merge(self, analysis: str, kind: ReplyKind, base: int | None, phase: Phase) -> str:
         """Return what asks for the merged solution.

@@ -31,8 +31,8 @@ def agreed(rehearsed: Mapping[str, Trajectory], tools: Mapping[str, Tool]) -> Ac
 
     Teams whose plan failed count only where all did, unless they failed after something that only seemed to
     be done: what it would have brought was missing. Of the others most would change the world by the same
-    calls, in whatever order; of as many, those whose tool agents scored their calls higher; of equals, the
-    first team's.
+    calls, in whatever order; of as many, those whose tool agents scored their calls higher. Of those who
+    would do the same, the one with the fewest calls does it; of equals, the first team.
 
     Args:
         rehearsed: What each team did, by its name, in the order of the teams.
@@ -48,7 +48,7 @@ def agreed(rehearsed: Mapping[str, Trajectory], tools: Mapping[str, Tool]) -> Ac
         return len(group), max(_score(rehearsed[team]) for team in group)
 
     chosen = max(groups.values(), key=weight)  # Of equals the first.
-    by = max(chosen, key=lambda team: (not rehearsed[team].failed, _score(rehearsed[team])))
+    by = max(chosen, key=lambda team: _fit(rehearsed[team]))
     calls = {team: [step.call for step in steps] for team, steps in effects.items()}
     return ActionsAgreed(
         by=by,
@@ -67,6 +67,10 @@ def _spelled(step: Step, tools: Mapping[str, Tool]) -> str:
     properties = properties_of(tools[step.tool].parameters)
     defaults = {name: each["default"] for name, each in properties.items() if "default" in each}
     return canonical(step.tool, {**defaults, **step.arguments})
+
+
+def _fit(trajectory: Trajectory) -> tuple[bool, int, float]:
+    return not trajectory.failed, -len(trajectory.made), _score(trajectory)
 
 
 def _score(trajectory: Trajectory) -> float:

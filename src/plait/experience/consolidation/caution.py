@@ -13,7 +13,7 @@ from typing import Any
 from plait.experience.consolidation.wording import Wording
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import Composed, Constant, Pipeline, parts_of, results_of
-from plait.experience.pipelines.results import answer_shape, first_of, rows_of
+from plait.experience.pipelines.results import answer_shape, first_of, is_identifier, rows_of
 from plait.experience.pipelines.walk import NO_CHOICE, Finished, NextCall, Walk
 from plait.experience.words.goals import key_of, masked
 from plait.experience.words.vocabulary import FUNCTION, LEMMAS, OBJECTS, QUESTIONS, STATE, UNITS, words
@@ -88,7 +88,8 @@ def _by_node(walk: Walk, made: Sequence[Step], chosen: Mapping[str, int]) -> dic
 def needed(steps: Sequence[Step]) -> list[Step]:
     """Return the steps that a pipeline must make again: those that found or did something, each once.
 
-    What was only looked at after the last effect is left out.
+    What was only looked at after the last effect is left out, and a look at one record that told only what an
+    earlier step had shown of it.
     """
     ends = [number for number, step in enumerate(steps, 1) if step.effect and step.ok]
     seen: set[tuple[str, str]] = set()
@@ -97,9 +98,19 @@ def needed(steps: Sequence[Step]) -> list[Step]:
         call = canonical(step.tool, step.arguments), step.observation
         if not step.ok or call in seen or (not step.effect and not rows_of(step.observation)):
             continue
+        if not step.effect and _tells_again(step, kept):
+            continue
         seen.add(call)
         kept.append(step)
     return kept
+
+
+def _tells_again(look: Step, earlier: Sequence[Step]) -> bool:
+    """Whether a look at one record, by its identifier, told only what an earlier row said of that record."""
+    which = {str(value) for name, value in look.arguments.items() if is_identifier(name)}
+    told = {value for row in rows_of(look.observation) for value in row.values() if value}
+    rows = (set(row.values()) for step in earlier if not step.effect for row in rows_of(step.observation))
+    return len(which) == 1 and bool(told) and any(which | told <= row for row in rows)
 
 
 def with_answers(pipeline: Pipeline, made: Sequence[Step]) -> Pipeline:

@@ -8,10 +8,11 @@ pipeline came from or of how it is walked.
 import re
 from collections.abc import Sequence
 
-from plait.experience.pipelines.pipeline import Pipeline, Slot
+from plait.experience.pipelines.pipeline import Constant, Pipeline, Slot, parts_of
 from plait.experience.words.derive import DateOf, worked
-from plait.experience.words.goals import Span, aligned, masked
+from plait.experience.words.goals import Span, aligned, lead_in, masked
 
+_WORD = re.compile(r"\w{3,}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"\d{1,2}:\d{2}")
 
@@ -25,6 +26,8 @@ def slot_values(pipeline: Pipeline, goal: str, date_of: DateOf) -> dict[str, str
         date_of: Knows what day it is.
     """
     if aligned(pipeline.purpose, goal) is None or not _alike(pipeline.purpose, goal):
+        return None
+    if lead_in(pipeline.purpose) != lead_in(goal) and _draws_on_lead(pipeline):
         return None
     return values_in(pipeline, goal, date_of)
 
@@ -58,6 +61,17 @@ def _same(slot: Slot, before: Sequence[Span], now: Sequence[Span]) -> str | None
     same = all(before[number].text.casefold() == now[number].text.casefold() for number in part_of)
     # The same words may name another day than then: `tomorrow`.
     return slot.example if same and not _DATE.search(slot.example) else None
+
+
+def _draws_on_lead(pipeline: Pipeline) -> bool:
+    """Whether what leads up to the purpose may have gone into a call, as in "Ann is sick. Note it"."""
+    lead = set(_WORD.findall(lead_in(pipeline.purpose).casefold()))
+    bindings = [
+        part for node in pipeline.calls for each in node.arguments.values() for part in parts_of(each)
+    ]
+    texts = [str(binding.value) for binding in bindings if isinstance(binding, Constant)]
+    texts += [text for slot in pipeline.slots if not slot.ways for text in (slot.said, slot.example)]
+    return any(not lead.isdisjoint(_WORD.findall(text.casefold())) for text in texts)
 
 
 def _alike(one: str, other: str) -> bool:

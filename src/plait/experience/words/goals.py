@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from plait.experience.words.names import Item, names_among
 from plait.experience.words.vocabulary import CHANGES, DECIDING, LEMMAS, SAME, UNITS
-from plait.experience.words.wording import plainly
+from plait.experience.words.wording import lead_of, plainly, request_begins
 
 SpanKind: TypeAlias = Literal["quoted", "email", "date", "time", "number", "name"]
 
@@ -61,6 +61,20 @@ def key_of(goal: str) -> str:
     return " ".join(_words(goal))
 
 
+def lead_in(goal: str) -> str:
+    """Return what leads up to a goal and makes no difference to its key, its values masked."""
+    return lead_of(masked(goal).text)
+
+
+def request_at(goal: str) -> int:
+    """Return where in a goal its request begins, after what leads up to it and courtesy."""
+    spans = masked(goal).spans
+    begins_with_name = bool(spans) and spans[0].kind == "name" and not goal[: spans[0].start].strip()
+    at = request_begins(goal, spans[0].end if begins_with_name else 0)
+    asks = _ASKS.match(goal, at)
+    return asks.end() if asks is not None else at
+
+
 def deciding_words(goal: str) -> tuple[str, ...]:
     """Return what a goal does, to how many, when and in which direction, sorted and as often as it is said.
 
@@ -80,9 +94,10 @@ def agree(one: str, other: str) -> bool:
 
     It may where an operation or a question is known and all words but the values are the same in the same
     order: so are the deciding words then, and "delete that and add this" is not "add that and delete this".
-    Only courtesy ("can you", "please") and the number of a unit after a figure ("1 hour", "2 hours") are
-    left aside. Which of the values differ is for `aligned` to say, and for the caller to bind: a value that
-    differs and goes into no argument means that the pipeline does something else.
+    Only courtesy ("can you", "please"), what leads up to a request (`wording`) and the number of a unit after
+    a figure ("1 hour", "2 hours") are left aside. Which of the values differ is for `aligned` to say, and for
+    the caller to bind: a value that differs and goes into no argument means that the pipeline does something
+    else.
     """
     words = _words(one)
     return any(word in LEMMAS for word in words) and words == _words(other)
@@ -214,7 +229,8 @@ _SENTENCE = re.compile(r"(?<=[.?!;:])\s")
 _TOKEN = re.compile(r"<[a-z]+>|\w+(?:['\u2019&-]\w+)*|[^\w\s.,!?;:'\u2019\"()]")
 _ASKS = re.compile(
     r"(?:(?:can|could|would|will) you (?:please |kindly )?|please |kindly "
-    r"|(?:i need|i want|i would like|i'd like)(?: you)? to )+"
+    r"|(?:i need|i want|i would like|i'd like)(?: you)? to )+",
+    re.IGNORECASE,
 )
 _THANKS = re.compile(r",? (?:please|thanks|thank you)$")
 _COURTESY = re.compile(

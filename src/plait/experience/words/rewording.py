@@ -6,44 +6,60 @@ else said it, and serves where a goal that succeeded is just that. Knows nothing
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from plait.experience.words.goals import masked
+from plait.experience.words.goals import request_at
 
-OPERATIONS = (
-    ("delete", "cancel", "remove", "get rid of"),
-    ("rename", "change the name of"),
-    ("postpone", "delay", "push back"),
-    ("find", "search for", "look for", "look up"),
+DELETE = ("delete", "cancel", "remove", "get rid of")
+OPERATIONS = (DELETE, ("rename", "change the name of"), ("postpone", "delay", "push back"))
+"""Phrases for one operation."""
+STEMS = (
+    "delet",
+    "cancel",
+    "remov",
+    "archiv",
+    "discard",
+    "dismiss",
+    "eras",
+    "purg",
+    "revok",
+    "trash",
+    "void",
+    "withdr",
 )
-"""Phrases for one operation. Where tools are called by two of them they are two operations: who can delete an
-order and cancel it means one of the two."""
-_TOOL_WORD = re.compile(r"[A-Z]?[a-z]+")
+        tools: What each tool that changes something says of itself: name, description, parameters.
 
 
 def rewordings(goal: str, tools: Collection[str] = ()) -> list[str]:
-    """Return the goal with other words for what it does; one that names two such operations has none.
+    """Return the goal with other words for what it asks for; often there are none.
+
+    Only the word that the request begins with is another: what is to be written to somebody stays as it is.
 
     Args:
         goal: What a user or a planner wrote.
-        tools: Names of the tools on offer, which tell operations apart.
+        tools: What each tool that changes something says of itself: its name, description and parameters.
     """
-    named = {word.casefold() for tool in tools for word in _TOOL_WORD.findall(tool)}
-    values = [(span.start, span.end) for span in masked(goal).spans]
-    found: list[tuple[re.Match[str], Sequence[str]]] = [
-        (match, group)
-        for group in OPERATIONS
-        for match in _phrases(group).finditer(goal)
-        if all(match.end() <= start or match.start() >= end for start, end in values)
-    ]
-    if len(found) != 1:
-        return []
-    [(match, group)] = found
-    if sum(phrase in named for phrase in group) > 1:
-        return []
-    others = (phrase for phrase in group if phrase != match[0].casefold())
-    return [f"{goal[: match.start()]}{phrase}{goal[match.end() :]}" for phrase in others]
+    at = request_at(goal)
+    for group in OPERATIONS:
+        if (match := _phrases(group).match(goal, at)) is None:
+            continue
+        if group is DELETE and _told_apart(tools):
+            return []
+        others = (phrase for phrase in group if phrase != match[0].casefold())
+        return [f"{goal[:at]}{phrase}{goal[match.end() :]}" for phrase in others]
+    return []
+
+
+def _told_apart(tools: Collection[str]) -> bool:
+    """Whether two tools end things in ways of which neither says that it is the other."""
+    ends = [found for tool in tools if (found := frozenset(_stems(tool)))]
+    return any(one.isdisjoint(other) for one in ends for other in ends)
+
+
+def _stems(text: str) -> Iterator[str]:
+    lowered = text.casefold()
+    yield from (stem for stem in STEMS if stem in lowered)
 
 
 def _phrases(group: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w'\u2019-])(?:{'|'.join(group)})(?![\w'\u2019-])", re.IGNORECASE)
+    return re.compile(rf"(?:{'|'.join(group)})(?![\w'\u2019-])", re.IGNORECASE)

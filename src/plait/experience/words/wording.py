@@ -1,30 +1,29 @@
-"""What in the wording of a goal makes no difference: what leads up to a request, and equal phrases.
+"""What in the wording of a goal makes no difference: how it is led up to, and equal phrases.
 
-Works on goals whose values are masked, so that these stay as they are. What is left out or put for something
-else is little: a missed match costs a plan, a wrong one does harm. Knows nothing of which goals are alike.
+Works on goals whose values are masked, so that these stay as they are. Only what is listed here is left out:
+no list of what must stay could be complete, a missed match costs a plan, and a wrong one does harm. Knows
+nothing of which goals are alike.
 """
 
 import re
 
-from plait.experience.words.vocabulary import CONDITION, LEMMAS, OBJECTS, QUANTITY, QUESTIONS, STATE
-
-LEAVING = frozenset({"leave", "leaves", "leaving", "left"})
-"""What somebody does and no tool."""
-_TELLING = (LEMMAS.keys() - LEAVING) | QUESTIONS | OBJECTS | QUANTITY | CONDITION | STATE
-"""Words by which what leads up to a request may be a part of it."""
-_WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
-_SENTENCE = re.compile(r"(?P<lead>[^<.?!;:]+)[.!;]\s+(?=\S)")
-_OF_SOMEBODY = re.compile(
-    r"(?P<who><name>)(?P<lead>(?:['\u2019]s|\s+(?:is|was|has|will be))\b[^<.?!;:]*?)"
-    r"(?:[.!;]\s+|,?\s+(?:(?:now|and)\s+)?so\s+)(?P<rest>\S.*)",
-    re.DOTALL,
+NAME = "<name>"
+_LEAD = re.compile(
+    r"(?:something (?:has )?(?:came|come) up|sorry|hi|hello|hey)[.!;,]\s+(?=\S)", re.IGNORECASE
 )
+_STATE = (
+    r"(?:now |currently )?(?:(?:off )?(?:ill|sick)|unwell|on (?:vacation|holiday|(?:parental |sick )?leave)"
+    r"|out of office|leaving(?: the (?:company|team|firm))?|leaving us)(?: now)?"
+)
+_TOLD = re.compile(
+    rf"\s+(?:is|will be) {_STATE}(?:[.!;]\s+|,?\s+(?:(?:now|and) )?so\s+)(?=\S)", re.IGNORECASE
+)
+"""What is told of somebody, after the name."""
 _PRONOUN = re.compile(r"\b(?:them|him|their|his)\b")
 _OTHER_PRONOUN = re.compile(r"\b(?:they|he|she|her|hers|theirs|it|its)\b")
-_EQUAL = (
-    (re.compile(r"\ball(?: of)?(?: the)?\b"), "all"),
-    (re.compile(r"\b(?:most recent|newest)\b"), "latest"),
-)
+_OTHERS = re.compile(r"\b(?:this|that|and|or)\b|[.?!;:]\s|<")
+"""Where others may be meant by a pronoun that follows, or values would change places with the name."""
+_ALL = re.compile(r"\ball(?: of)?(?: the)?\b(?! (?:best|time))")
 
 
 def plainly(text: str) -> str:
@@ -36,31 +35,44 @@ def plainly(text: str) -> str:
     Args:
         text: In lower case, with `<name>` and the like for values.
     """
-    lead = _SENTENCE.match(text)
-    if lead is not None and not _tells(lead["lead"]):
-        text = text[lead.end() :]
-    text = _with_name(text)
-    for phrase, plain in _EQUAL:
-        text = phrase.sub(plain, text)
-    return text
+    lead = lead_of(text)
+    rest = text.removeprefix(lead)
+    if lead.startswith(NAME):
+        rest = _with_name(rest)
+    return _ALL.sub("all", rest)
 
 
-def _with_name(text: str) -> str:
-    """Put somebody of whom something is told first in place of the one word that means him."""
-    told = _OF_SOMEBODY.match(text)
-    if told is None or _tells(told["lead"]):
-        return text
-    rest = told["rest"]
-    meant = [*_PRONOUN.finditer(rest)]
-    if len(meant) != 1 or _OTHER_PRONOUN.search(rest):
-        return text
-    [word] = meant
-    before, after = rest[: word.start()], rest[word.end() :]
-    if "<" in before:  # The values would change places, and another name may be meant.
-        return text
-    return f"{before}{told['who']}{chr(39) + 's' if word[0] in ('their', 'his') else ''}{after}"
+def lead_of(text: str) -> str:
+    """Return what leads up to a masked goal and says nothing of what is asked for; often nothing."""
+    if end := request_begins(text, 0):
+        return text[:end]
+    end = request_begins(text, len(NAME)) if text.startswith(NAME) else 0
+    return text[:end] if end and _meant(text[end:]) is not None else ""
 
 
-def _tells(lead: str) -> bool:
-    words = _WORD.findall(lead)
-    return any(word in _TELLING or word.endswith(("n't", "n\u2019t")) for word in words)
+def request_begins(text: str, name_ends: int) -> int:
+    """Return where in a text the request begins; 0: with the text itself.
+
+    Args:
+        text: A goal, masked or not.
+        name_ends: Where the name that it begins with ends; 0: it begins with none.
+    """
+    found = _TOLD.match(text, name_ends) if name_ends else _LEAD.match(text)
+    return found.end() if found is not None else 0
+
+
+def _with_name(rest: str) -> str:
+    """Put the name in place of the one word that means it."""
+    word = _meant(rest)
+    if word is None:
+        return rest
+    owned = "'s" if word[0] in ("their", "his") else ""
+    return f"{rest[: word.start()]}{NAME}{owned}{rest[word.end() :]}"
+
+
+def _meant(rest: str) -> re.Match[str] | None:
+    """Return the one word that means somebody of whom was spoken; None where another may be meant."""
+    found = [*_PRONOUN.finditer(rest)]
+    if len(found) != 1 or _OTHER_PRONOUN.search(rest) or _OTHERS.search(rest[: found[0].start()]):
+        return None
+    return found[0]
