@@ -203,3 +203,23 @@ def test_the_verb_of_the_task_names_the_tool() -> None:
         assert bool(found) is doubted
     assert doubts(tools["post.send_letter"], {}, known("Send a letter in answer to dana"), tools) == []
     assert doubts(tools["post.send_letter"], {}, known("Write 'answer' to dana"), tools) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "right"),
+    [
+        ("Rename the next Project Start meeting to Kick-off", "plans.search_tasks", "calendar.search_events"),
+        ("Rename the next Project Start meeting to Kick-off", "calendar.search_events", ""),
+        ("Delete all e-mails of Ann", "calendar.search_events", "post.search_emails"),
+        ("Cancel the meeting that the task 'Sync' speaks of", "plans.search_tasks", ""),
+        ("Delete the one called 'meeting'", "plans.search_tasks", ""),
+        ("Delete what Ann sent", "plans.search_tasks", ""),
+        ("Cancel my meeting with Ann", "plans.create_task", ""),  # No other tool creates.
+        ("Cancel my meeting with Ann", "people.search_names", ""),
+    ],
+)
+def test_the_kind_of_thing_that_the_task_speaks_of_names_the_tool(task: str, name: str, right: str) -> None:
+    names = ("plans.search_tasks", "calendar.search_events", "post.search_emails", "plans.create_task")
+    tools = {each: named(each, "reads") for each in names}
+    found = doubts(tools.get(name) or named(name, "reads"), {}, known(task), tools)
+    assert [text.partition(":")[0] for text in found] == ([f"right seems {right}"] if right else [])

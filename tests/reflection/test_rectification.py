@@ -51,6 +51,15 @@ def test_what_cannot_be_done_is_said(text: str, reason: str) -> None:
         read_rectification(text, OFFER)
 
 
+def test_a_split_into_something_and_the_whole_again_adds_something_before() -> None:
+    one, other = (
+        read_rectification(text, OFFER)
+        for text in (f"split\n1. find it\n2. {LEAF.goal.upper()}", "add before\n1. find it")
+    )
+    assert one == other
+    assert read_rectification(f"split\n1. {LEAF.goal}\n2. find it", OFFER).operation == "split"
+
+
 @pytest.mark.parametrize("text", ["Split:\n1. a\n2. b", "**split**\n1. a\n2. b", "- Split into\n1. a\n2. b"])
 def test_models_without_a_grammar_may_decorate(text: str) -> None:
     assert read_rectification(text, OFFER).operation == "split"

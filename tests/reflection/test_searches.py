@@ -34,6 +34,35 @@ def test_a_date_stays_where_nobody_said_what_day_it_is() -> None:
     assert kept({"since": "2024-03-01", "who": "dana"}, known("find it")).get("since")
 
 
+def test_the_day_that_bounds_say_is_no_word_to_search_for() -> None:
+    facts = known("find it on December 18", dates=DATES)
+    search = tool(until={"type": "string"})
+    bounds = {"since": "2023-12-18 00:00:00", "until": "2023-12-18 23:59:59"}
+    assert kept({"title": "2023-12-18", **bounds}, facts) == bounds
+    assert mended(search, {"title": "2023-12-18", **bounds}, facts)[1] == ["left out title='2023-12-18'"]
+    for stays in ({"title": "2023-12-19", **bounds}, {"title": "report of 2023-12-18", **bounds}):
+        assert kept(stays, facts) == stays
+    assert kept({"title": "2023-12-18", "who": "dana"}, facts)["title"] == "2023-12-18"
+
+
+@pytest.mark.parametrize(
+    ("task", "value", "left"),
+    [
+        ("Rename the next Sync meeting to Tech Roundup", "tech roundup", {"who": "dana"}),
+        ("Can you change the name of my last event to 'Tech Roundup'?", "Tech Roundup", {"who": "dana"}),
+        ("Rename the next Sync meeting to Tech Roundup", "sync", None),
+        ("Rename Sync to Tech Roundup and tell Ann", "tech roundup", None),
+        ("Forward the mail to Tech Roundup", "tech roundup", None),
+        ("Change the name of the one sent to Tech to Roundup", "tech", None),
+    ],
+)
+def test_what_a_thing_is_to_be_called_is_no_word_to_search_for(
+    task: str, value: str, left: dict[str, Any] | None
+) -> None:
+    search = {"who": "dana", "title": value}
+    assert kept(search, known(task)) == (search if left is None else left)
+
+
 def test_words_that_fit_everything_are_left_out_and_values_of_a_list_stay() -> None:
     search = replace(tool(status={"enum": ["closed"]}), description="Search the closed archive of loans.")
     facts = known("find it")

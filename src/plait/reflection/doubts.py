@@ -12,7 +12,7 @@ from typing import Any
 from plait.models.callform import format_call
 from plait.reflection.checks import IDENTIFIER, Known, strings
 from plait.reflection.dates import MOMENT, named_shift, request_of
-from plait.reflection.phrases import extreme, names_period, of_one, of_several, topics, words_of
+from plait.reflection.phrases import KINDS, extreme, kinds, names_period, of_one, of_several, topics, words_of
 from plait.reflection.trajectory import Step
 from plait.tools.tool import Tool
 
@@ -42,6 +42,7 @@ def doubts(
     if reached := [*_too_much(tool, arguments, known)]:
         return reached
     found = [*_repeated(tool.name, arguments, known)]
+    found += _other_kind(tool, known, tools)
     if tool.effect == "reads":
         found += [*_unheard_of(tool, arguments, known), *_other_day(arguments, known)]
     else:
@@ -160,6 +161,19 @@ def _other_verb(tool: Tool, known: Known, tools: Mapping[str, Tool]) -> Iterator
         other_verb, _, other_thing = _last_part(name).partition("_")
         if fits and other_thing == thing and other_verb in said:
             yield f"{RIGHT} {name}: the task says {other_verb}"
+
+
+def _other_kind(tool: Tool, known: Known, tools: Mapping[str, Tool]) -> Iterator[str]:
+    """Find a call of `search_tasks` where the task speaks of a meeting and there is `search_events`."""
+    verb, _, thing = _last_part(tool.name).partition("_")
+    meant = kinds(known.task)
+    if not meant or thing not in KINDS or KINDS[thing] in meant:
+        return
+    for name in tools:
+        other_verb, _, other_thing = _last_part(name).partition("_")
+        if other_verb == verb and KINDS.get(other_thing) in meant:
+            yield f"{RIGHT} {name}: the task speaks of no {thing}"
+            return
 
 
 def _last_part(name: str) -> str:

@@ -133,6 +133,8 @@ def read_rectification(
     if word == DELETE:
         return Rectification(operation="delete", deleted=_deleted(found["rest"], offer))
     parts = read_plan(rest, milestones=milestones, tools=tools).subtasks
+    if word == SPLIT and len(parts) == 2 and parts[1].goal.casefold() == offer.leaf.goal.casefold():
+        word, parts = ADD_BEFORE, parts[:1]  # Something, and then the whole again: small models call it so.
     if word == SPLIT:
         if not FEWEST_PARTS <= len(parts) <= min(MOST_PARTS, offer.more):
             raise ReplyError(f"a split has {FEWEST_PARTS} to {min(MOST_PARTS, offer.more)} lines")

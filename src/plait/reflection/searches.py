@@ -5,12 +5,12 @@ fits everything, or a date nobody named, finds nothing. Knows nothing of tools' 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plait.reflection.checks import Known
 from plait.reflection.dates import today_of
-from plait.reflection.phrases import ahead, names_time
+from plait.reflection.phrases import ahead, becomes, names_time
 from plait.reflection.trajectory import Step
 from plait.tools.tool import Tool
 
@@ -27,12 +27,17 @@ def mended(tool: Tool, arguments: Mapping[str, Any], known: Known) -> tuple[dict
     """Mend the arguments of a search, and say what was mended.
 
     Where the task asks for what is ahead and names no date, today is the lower bound. Left out are
-    empty texts, words that fit everything the tool can find, a date given as words, and dates where the
-    task names no time. What the task says or a list of values allows stays.
+    empty texts, words that fit everything the tool can find, a date given as words, dates where the task
+    names no time, and what a thing is only to be called afterwards. What else the task says or a list of
+    values allows stays.
     """
     if tool.effect != "reads":
         return dict(arguments), []
-    kept = {name: value for name, value in arguments.items() if not _needless(tool, name, value, known)}
+    kept = {
+        name: value
+        for name, value in arguments.items()
+        if not _needless(tool, name, value, known) and not _said_by_bounds(tool, name, arguments)
+    }
     left_out = [f"{name}={value!r}" for name, value in arguments.items() if name not in kept]
     if not kept:
         kept, left_out = dict(arguments), []
@@ -56,7 +61,7 @@ def wider(step: Step, known: Known) -> dict[str, Any] | None:
 
 def _needless(tool: Tool, name: str, value: Any, known: Known) -> bool:
     schema: Mapping[str, Any] = tool.parameters.get("properties", {}).get(name, {})
-    if name in tool.parameters.get("required", ()) or "enum" in schema or not isinstance(value, str):
+    if name in _required(tool) or "enum" in schema or not isinstance(value, str):
         return False
     if value == "":
         return True
@@ -64,7 +69,24 @@ def _needless(tool: Tool, name: str, value: Any, known: Known) -> bool:
         # Without a day to reckon from nothing is known about dates.
         timeless = today_of(known.notes) is not None and not known.dates and not names_time(known.task)
         return timeless and value[:10] not in "\n".join(known.texts)
-    return _fits_everything(tool, value) or _only_date(value, known)
+    return _fits_everything(tool, value) or _only_date(value, known) or becomes(known.task, value)
+
+
+def _said_by_bounds(tool: Tool, name: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether words to search for are only the day that the bounds of the search say too."""
+    value = arguments[name]
+    if not isinstance(value, str) or not _ISO_DAY.fullmatch(value.strip()) or name in _required(tool):
+        return False
+    bounds = [other for other in arguments if other != name and _is_bound(other)]
+    return not _is_bound(name) and any(str(arguments[other]).startswith(value.strip()) for other in bounds)
+
+
+def _is_bound(name: str) -> bool:
+    return _LOWER.search(name) is not None or _UPPER.search(name) is not None
+
+
+def _required(tool: Tool) -> Sequence[str]:
+    return tool.parameters.get("required", ())
 
 
 def _from_today(tool: Tool, arguments: dict[str, Any], known: Known) -> dict[str, Any]:

@@ -9,25 +9,13 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from plait.experience.words.goals import request_at
+from plait.experience.words.vocabulary import words
 
 DELETE = ("delete", "cancel", "remove", "get rid of")
 OPERATIONS = (DELETE, ("rename", "change the name of"), ("postpone", "delay", "push back"))
 """Phrases for one operation."""
-STEMS = (
-    "delet",
-    "cancel",
-    "remov",
-    "archiv",
-    "discard",
-    "dismiss",
-    "eras",
-    "purg",
-    "revok",
-    "trash",
-    "void",
-    "withdr",
-)
-        tools: What each tool that changes something says of itself: name, description, parameters.
+STEMS = words("archiv cancel delet discard dismiss eras purg remov revok trash void withdr")
+"""By which tools that end something are told apart: to delete an order and to cancel it may be two things."""
 
 
 def rewordings(goal: str, tools: Collection[str] = ()) -> list[str]:
