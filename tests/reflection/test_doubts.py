@@ -222,4 +222,6 @@ def test_the_kind_of_thing_that_the_task_speaks_of_names_the_tool(task: str, nam
     names = ("plans.search_tasks", "calendar.search_events", "post.search_emails", "plans.create_task")
     tools = {each: named(each, "reads") for each in names}
     found = doubts(tools.get(name) or named(name, "reads"), {}, known(task), tools)
-    assert [text.partition(":")[0] for text in found] == ([f"right seems {right}"] if right else [])
+    assert [text.partition(":")[0] for text in found] == ([f"try first {right}"] if right else [])
+    sought = [replace(step({}), tool=right)] if right else []
+    assert doubts(tools.get(name) or named(name, "reads"), {}, known(task, steps=sought), tools) == []

@@ -228,6 +228,26 @@ async def test_where_a_check_knows_what_seems_right_the_grammar_leaves_that_or_t
     assert "search_loans" not in form.gbnf
 
 
+async def test_where_another_tool_comes_first_only_that_is_offered() -> None:
+    @tool(effect="reads")
+    def search_tasks(name: str) -> str:
+        return ""
+
+    @tool(effect="reads")
+    def search_events(name: str) -> str:
+        return ""
+
+    tools = [from_function(each, source="tests") for each in (search_tasks, search_events)]
+    wanted, first = call('search_tasks(name="Project")'), call('search_events(name="Project")')
+    stage = Stage(task="Cancel the next Project meeting", tools=tools, tool=[wanted, first])
+    assert (await chosen(stage)).name == "search_events"
+    form = stage.models["tool"].requests[1].form
+    assert isinstance(form, Grammar)
+    assert (accepts(form.gbnf, wanted), accepts(form.gbnf, first)) == (False, True)
+    stage = Stage(task="Cancel the next Project meeting", tools=tools, tool=[wanted])
+    assert (await chosen(stage, step("search_events", {"name": "Project"}, "None."))).name == "search_tasks"
+
+
 BOTH = step("search_loans", {"who": "dana"}, f"loan_id {DANA} of dana, loan_id {OMAR} of dana")
 RETURNED = step("return_loan", {"loan_id": DANA}, "Returned.")
 

@@ -19,6 +19,7 @@ from plait.tools.tool import Tool
 FOUND_NOTHING = "this very call was made before and found nothing: go on from there, or call done"
 ANSWERED = "this very call was made before and its result is above: use it now, or call done"
 RIGHT = "right seems"
+FIRST = "try first"
 REACHED = "the task speaks of one thing, and"
 ALL_ACTED_ON = "all it found is acted on"
 FAILED = "this very call failed before: change it, or use another tool"
@@ -42,8 +43,8 @@ def doubts(
     if reached := [*_too_much(tool, arguments, known)]:
         return reached
     found = [*_repeated(tool.name, arguments, known)]
-    found += _other_kind(tool, known, tools)
     if tool.effect == "reads":
+        found += _other_kind(tool, known, tools)
         found += [*_unheard_of(tool, arguments, known), *_other_day(arguments, known)]
     else:
         found += [*_other_verb(tool, known, tools), *_not_found(known)]
@@ -164,15 +165,19 @@ def _other_verb(tool: Tool, known: Known, tools: Mapping[str, Tool]) -> Iterator
 
 
 def _other_kind(tool: Tool, known: Known, tools: Mapping[str, Tool]) -> Iterator[str]:
-    """Find a call of `search_tasks` where the task speaks of a meeting and there is `search_events`."""
+    """Find a call of `search_tasks` where the task speaks of a meeting and no `search_events` came before.
+
+    Small models insist on it where the meeting has a name like a task's.
+    """
     verb, _, thing = _last_part(tool.name).partition("_")
     meant = kinds(known.task)
     if not meant or thing not in KINDS or KINDS[thing] in meant:
         return
+    made = {step.tool for step in known.steps}
     for name in tools:
         other_verb, _, other_thing = _last_part(name).partition("_")
-        if other_verb == verb and KINDS.get(other_thing) in meant:
-            yield f"{RIGHT} {name}: the task speaks of no {thing}"
+        if other_verb == verb and KINDS.get(other_thing) in meant and name not in made:
+            yield f"{FIRST} {name}: the task speaks of no {thing}"
             return
 
 

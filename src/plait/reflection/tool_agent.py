@@ -16,7 +16,7 @@ from plait.models.callspec import CallSpec
 from plait.models.protocol import Form, FunctionCalling, Grammar, Reply, Request
 from plait.reflection.checks import DONE_BEFORE, Known, call_problems
 from plait.reflection.crew import Crew
-from plait.reflection.doubts import ANSWERED, FOUND_NOTHING, RIGHT, done_doubts, doubts
+from plait.reflection.doubts import ANSWERED, FIRST, FOUND_NOTHING, RIGHT, done_doubts, doubts
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.searches import mended
 from plait.reflection.second_opinion import reached, wanted
@@ -153,7 +153,8 @@ def _offer(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[Cal
     """Return what the next try may call.
 
     Where an effect is done already: that tool, or the end. Where a check knows what seems right: that
-    tool, or the one it names. Where the very search found nothing before: another tool.
+    tool, or the one it names. Where another one comes first: that one. Where the very search found nothing
+    before: another tool.
     """
     if feedback is None:
         return specs
@@ -163,6 +164,8 @@ def _offer(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[Cal
     if right := [problem for problem in feedback.problems if problem.startswith(RIGHT)]:
         fitting = [spec for spec in specs if spec.name == chosen or f"{RIGHT} {spec.name}:" in right[0]]
         return fitting or specs  # Without a grammar a model may have chosen what was not on offer.
+    if first := [problem for problem in feedback.problems if problem.startswith(FIRST)]:
+        return [spec for spec in specs if f"{FIRST} {spec.name}:" in first[0]] or specs
     if any(problem.startswith(FOUND_NOTHING) for problem in feedback.problems):
         return [spec for spec in specs if spec.name != chosen]
     return specs
