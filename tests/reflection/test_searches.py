@@ -98,11 +98,11 @@ def test_a_search_keeps_what_the_tool_requires_and_is_never_left_with_nothing() 
 
 def test_for_what_is_ahead_an_empty_search_is_made_again_without_its_upper_bound() -> None:
     ahead, empty = known("find the next loan"), step({"who": "dana", "time_max": "2023-12-18"}, "[]")
-    assert wider(empty, ahead) == {"who": "dana"}
-    assert wider(empty, known("find the loan")) is None
-    assert wider(empty, known("find the next loan on December 18", dates=DATES)) is None
-    assert wider(step({"time_max": "2023-12-18"}, "[]"), ahead) is None
-    assert wider(step({"who": "dana"}, "[]"), ahead) is None
+    assert wider(tool(), empty, ahead) == {"who": "dana"}
+    assert wider(tool(), empty, known("find the loan")) is None
+    assert wider(tool(), empty, known("find the next loan on December 18", dates=DATES)) is None
+    assert wider(tool(), step({"time_max": "2023-12-18"}, "[]"), ahead) is None
+    assert wider(tool(), step({"who": "dana"}, "[]"), ahead) is None
 
 
 @pytest.mark.parametrize(
@@ -120,10 +120,22 @@ def test_for_what_is_ahead_an_empty_search_is_made_again_without_its_upper_bound
 def test_a_word_for_the_kind_of_thing_is_given_up_where_nothing_is_called_so(
     query: str, shorter: str | None
 ) -> None:
-    found = wider(step({"query": query, "limit": 3}, "[]"), known("cancel it"))
+    found = wider(tool(), step({"query": query, "limit": 3}, "[]"), known("cancel it"))
     assert found == (None if shorter is None else {"query": shorter, "limit": 3})
 
 
 def test_a_bound_and_a_word_are_given_up_at_once() -> None:
     empty = step({"query": "summary meeting", "time_max": "2023-12-18"}, "[]")
-    assert wider(empty, known("cancel the next summary meeting")) == {"query": "summary"}
+    assert wider(tool(), empty, known("cancel the next summary meeting")) == {"query": "summary"}
+
+
+def test_values_of_a_list_that_nobody_spoke_of_are_given_up_where_a_search_found_nothing() -> None:
+    search = tool(board={"enum": ["Back end", "Design"]}, state={"enum": ["Open", "Up"]})
+    empty = step({"who": "dana", "board": "Back end", "state": "Open"}, "[]")
+    assert wider(search, empty, known("find that of dana")) == {"who": "dana"}
+    assert wider(search, empty, known("find the open one of dana")) == {"who": "dana", "state": "Open"}
+    assert wider(search, empty, known("find it", "the back end is open")) is None
+    assert wider(search, step({"who": "dana", "state": "Up"}, "[]"), known("find it")) is None
+    assert wider(search, step({"board": "Design"}, "[]"), known("find it")) is None
+    needed = replace(search, parameters={**search.parameters, "required": ["board", "state"]})
+    assert wider(needed, empty, known("find it")) is None

@@ -1,7 +1,8 @@
 """Checks of a call that need no model; they come before any judgement.
 
-Knows nothing of tools' meaning. Three things are never let through: an effect that was done already,
-one that may have been done, and an identifier or an address that comes from nowhere. What `doubts`
+Knows nothing of tools' meaning. Four things are never let through: an effect that was done already, one that
+may have been done, an identifier or an address that comes from nowhere, and an effect on a record outside the
+hours in which the task wants things deleted. What `doubts`
 finds is read from words and may be wrong: the agent is told, and a call that it insists on is made.
 """
 
@@ -12,6 +13,7 @@ from datetime import date
 from typing import Any
 
 from plait.models.callform import format_call
+from plait.reflection.hours import hour_limit, outside
 from plait.reflection.trajectory import Effects, Step
 from plait.tools.tool import Tool
 
@@ -40,7 +42,11 @@ class Known:
 
 def call_problems(tool: Tool, arguments: Mapping[str, Any], known: Known) -> list[str]:
     """Return why a call cannot be made, in words for the agent; empty where it can."""
-    return [*_done_before(tool, arguments, known), *_made_up(tool, arguments, known)]
+    return [
+        *_done_before(tool, arguments, known),
+        *_made_up(tool, arguments, known),
+        *_out_of_hours(tool, arguments, known),
+    ]
 
 
 def _done_before(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
@@ -63,6 +69,16 @@ def _made_up(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator
             must_be_known = IDENTIFIER.search(name) or _ADDRESS.match(text)
             if must_be_known and text.lower() not in haystack:
                 yield f"{name} {text!r} is in no result and not in the task: look it up first"
+
+
+def _out_of_hours(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
+    limit = hour_limit(known.task) if tool.effect != "reads" else None
+    if limit is None:
+        return
+    ids = [str(value) for name, value in arguments.items() if IDENTIFIER.search(name)]
+    for id, moment in outside(limit, ids, known.texts[1:]).items():
+        why = f"{id} is at {moment[11:16]}, and the task says {limit}"
+        yield f"{why}: leave it, and call done if no other is left"
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any
 from plait.models.callform import format_call
 from plait.reflection.checks import IDENTIFIER, Known, strings
 from plait.reflection.dates import MOMENT, named_shift, request_of
+from plait.reflection.hours import hour_limit, outside
 from plait.reflection.phrases import KINDS, extreme, kinds, names_period, of_one, of_several, topics, words_of
 from plait.reflection.trajectory import Step
 from plait.tools.tool import Tool
@@ -89,6 +90,8 @@ def _left(known: Known) -> str:
     if not acted or not identifiers or not of_several(known.task):
         return ""
     done = {str(value) for step in acted for value in step.arguments.values()}
+    if (limit := hour_limit(known.task)) is not None:
+        done |= outside(limit, identifiers, known.texts[1:]).keys()
     left = [value for value in identifiers if value not in done]
     return f"not acted on yet: {', '.join(left[:SHOWN_LEFT])}" if left else ALL_ACTED_ON
 

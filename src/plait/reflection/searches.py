@@ -46,16 +46,18 @@ def mended(tool: Tool, arguments: Mapping[str, Any], known: Known) -> tuple[dict
     return bounded, [*([f"left out {', '.join(left_out)}"] if left_out else []), *added]
 
 
-def wider(step: Step, known: Known) -> dict[str, Any] | None:
+def wider(tool: Tool, step: Step, known: Known) -> dict[str, Any] | None:
     """Return the arguments with which a search that found nothing is made once more, or None.
 
     Given up are a bound in time that the task does not set, for what is next or in the future the upper one,
-    and a last word that only says what kind of thing is meant: a meeting need not be called one.
+    values of a list that nobody spoke of, and a last word that only says what kind of thing is meant: a
+    meeting need not be called one.
     """
     less = dict(step.arguments)
     if not known.dates and ahead(known.task):
         less = {name: v for name, v in less.items() if not (_is_dated(v) and _UPPER.search(name))}
     less = {name: _KIND.sub("", v) if isinstance(v, str) else v for name, v in less.items()}
+    less = {name: v for name, v in less.items() if not _unspoken(tool, name, v, known)}
     return less if less and less != step.arguments else None
 
 
@@ -87,6 +89,15 @@ def _is_bound(name: str) -> bool:
 
 def _required(tool: Tool) -> Sequence[str]:
     return tool.parameters.get("required", ())
+
+
+def _unspoken(tool: Tool, name: str, value: Any, known: Known) -> bool:
+    """Whether a value is one of a list, not required, and no word of it was said by anyone."""
+    schema: Mapping[str, Any] = tool.parameters.get("properties", {}).get(name, {})
+    if "enum" not in schema or name in _required(tool) or not isinstance(value, str):
+        return False
+    words = set(_words(value))
+    return bool(words) and words.isdisjoint(_words("\n".join(known.texts)))
 
 
 def _from_today(tool: Tool, arguments: dict[str, Any], known: Known) -> dict[str, Any]:

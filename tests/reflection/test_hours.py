@@ -1,0 +1,67 @@
+"""Hours that a task names as a limit for what is deleted, and what lies outside of them."""
+
+from dataclasses import replace
+
+import pytest
+from tests.reflection.moments import known, step, tool
+
+from plait.reflection.checks import call_problems
+from plait.reflection.doubts import doubts
+from plait.reflection.hours import hour_limit, outside
+
+ROWS = """event_id | name | start
+00000165 | initiative | 2023-12-01 09:00:00
+00000091 | assessment | 2023-12-01 10:30:00
+00000252 | brainstorming | 2023-12-01 15:00:00"""
+TASK = "Cancel my meetings on Friday before 10:30"
+
+
+@pytest.mark.parametrize(
+    ("task", "limit"),
+    [
+        (TASK, "before 10:30"),
+        ("Delete what I have after 3 on Friday", "after 15:00"),
+        ("Cancel all calls after 8am", "after 08:00"),
+        ("Please remove everything before 12 am.", "before 00:00"),
+        ("cancel it after 12 pm", "after 12:00"),
+        ("Move my meetings before 10:30 to Monday", "None"),
+        ("Cancel my meetings before 3 and after 5", "None"),
+        ("Cancel my meetings before 12 December", "None"),
+        ("Cancel my meetings after 3 days", "None"),
+        ("Cancel the one called 'before 10:30'", "None"),
+        ("Cancel my meetings before 25:00", "None"),
+        ("Cancel my meetings on Friday", "None"),
+    ],
+)
+def test_an_hour_is_a_limit_where_something_is_to_be_deleted(task: str, limit: str) -> None:
+    assert str(hour_limit(task)) == limit
+
+
+def test_a_record_with_one_moment_on_the_wrong_side_is_outside() -> None:
+    before, after = hour_limit(TASK), hour_limit(TASK.replace("before", "after"))
+    assert before is not None
+    assert after is not None
+    ids = ["00000165", "00000091", "00000252", "00000007"]
+    assert outside(before, ids, [ROWS]) == {"00000252": "2023-12-01 15:00:00"}
+    assert outside(after, ids, [ROWS]) == {"00000165": "2023-12-01 09:00:00"}
+    moved = "event_id | name | start\n00000252 | brainstorming | 2023-12-01 08:00:00"
+    assert outside(before, ids, [ROWS, moved]) == {}  # Nobody knows which of the two counts.
+
+
+def test_an_effect_outside_the_hours_is_never_let_through() -> None:
+    facts, effect = known(TASK, ROWS), tool("changes")
+    assert call_problems(effect, {"event_id": "00000165"}, facts) == []
+    [problem] = call_problems(effect, {"event_id": "00000252"}, facts)
+    assert problem.startswith("00000252 is at 15:00, and the task says before 10:30")
+    assert call_problems(tool(), {"event_id": "00000252"}, facts) == []
+    assert call_problems(effect, {"event_id": "00000252"}, known("Cancel my meetings on Friday", ROWS)) == []
+
+
+def test_what_is_outside_the_hours_is_not_left_to_do() -> None:
+    search, gone = (
+        step({"day": "Friday"}, ROWS),
+        replace(step({"event_id": "00000165"}, "Done.", effect=True)),
+    )
+    steps = [search, gone]
+    [again] = doubts(tool(), {"day": "Friday"}, known(TASK, ROWS, steps=steps))
+    assert again.endswith("not acted on yet: 00000091")
