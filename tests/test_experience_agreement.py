@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from plait.events import PipelineRecalled, StepRecorded
+from plait.events import StepRecorded
 from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.record import Experience
 from plait.models.embeddings import HashEmbedder
@@ -76,17 +76,17 @@ async def test_two_runs_that_agree_make_a_pipeline_for_the_third(log: RunLog):
     assert deleted(log, third) == [NEXT["raj"]]
 
 
-async def test_another_word_for_it_agrees_and_is_served_by_a_pipeline_of_its_own(log: RunLog):
+async def test_another_word_for_it_agrees_and_is_served_by_the_same_pipeline(log: RunLog):
     await run(log, task("sofia", "Delete"), script("sofia", verb="Delete"))
     await run(log, task("yuki"), script("yuki"))
     statuses = {record.goal: record.status for record in await pipelines(log)}
     assert statuses == {task("sofia", "Delete"): "provisional", task("yuki"): "active"}
     third = await run(log, task("raj"), [])
     assert third.usage.model_calls == 0
-    # Nobody saw yet that what was cancelled may be deleted.
-    fourth = await run(log, task("raj", "Delete"), script("raj", verb="Delete"))
-    recalled = [r for r in log.records(fourth.run_id) if isinstance(r.event, PipelineRecalled)]
-    assert recalled == []
+    # There is one tool for both.
+    fourth = await run(log, task("raj", "Delete"), [])
+    assert fourth.usage.model_calls == 0
+    assert deleted(log, fourth) == [NEXT["raj"]]
 
 
 async def test_runs_that_do_not_agree_leave_both_waiting_for_one_that_does(log: RunLog):
