@@ -108,6 +108,7 @@ def test_what_is_needed_are_the_steps_that_found_or_did_something() -> None:
         ('{"event_name": "evaluation"}', "00000256", False),
         ('{"event_name": "progress update"}', "00000100", False),
         ('{"event_name": "progress update", "room": "7"}', "00000256", False),
+        ('{"locked_by": "progress update"}', "00000256", False),
     ],
 )
 def test_a_look_at_a_record_that_tells_nothing_more_is_not_needed(

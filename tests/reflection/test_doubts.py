@@ -216,6 +216,8 @@ def test_the_verb_of_the_task_names_the_tool() -> None:
         ("Delete what Ann sent", "plans.search_tasks", ""),
         ("Cancel my meeting with Ann", "plans.create_task", ""),  # No other tool creates.
         ("Cancel my meeting with Ann", "people.search_names", ""),
+        ("Email Ann what is open", "plans.search_tasks", ""),
+        ("Count what Bo has and e-mail it to Ann", "plans.search_tasks", ""),
     ],
 )
 def test_the_kind_of_thing_that_the_task_speaks_of_names_the_tool(task: str, name: str, right: str) -> None:

@@ -21,15 +21,25 @@ TASK = "Cancel my meetings on Friday before 10:30"
     [
         (TASK, "before 10:30"),
         ("Delete what I have after 3 on Friday", "after 15:00"),
-        ("Cancel all calls after 8am", "after 08:00"),
-        ("Please remove everything before 12 am.", "before 00:00"),
+        ("Something came up. Can you cancel all calls after 8am?", "after 08:00"),
+        ("Please remove everything before 12 am", "before 00:00"),
         ("cancel it after 12 pm", "after 12:00"),
+        ("Cancel all calls after 07:30 tomorrow", "after 07:30"),
         ("Move my meetings before 10:30 to Monday", "None"),
         ("Cancel my meetings before 3 and after 5", "None"),
         ("Cancel my meetings before 12 December", "None"),
         ("Cancel my meetings after 3 days", "None"),
+        ("Cancel my meetings before 10.30", "None"),
+        ("Cancel my meetings after 7 in the morning", "None"),
+        ("Cancel all my meetings except those after 3", "None"),
+        ("Don't cancel anything after 3", "None"),
+        ("Cancel nothing after 3; cancel the rest", "None"),
+        ("Cancel my 9:00 meeting and book a new one after 3", "None"),
+        ("Cancel my meetings and reply to Ann before 3", "None"),
+        ("Cancel the 14:00 call before 12 today", "None"),
         ("Cancel the one called 'before 10:30'", "None"),
         ("Cancel my meetings before 25:00", "None"),
+        ("Cancel my meetings before 13 pm", "None"),
         ("Cancel my meetings on Friday", "None"),
     ],
 )
@@ -49,11 +59,12 @@ def test_a_record_with_one_moment_on_the_wrong_side_is_outside() -> None:
 
 
 def test_an_effect_outside_the_hours_is_never_let_through() -> None:
-    facts, effect = known(TASK, ROWS), tool("changes")
+    facts, effect = known(TASK, ROWS), replace(tool("changes"), name="calendar.delete_event")
     assert call_problems(effect, {"event_id": "00000165"}, facts) == []
     [problem] = call_problems(effect, {"event_id": "00000252"}, facts)
     assert problem.startswith("00000252 is at 15:00, and the task says before 10:30")
-    assert call_problems(tool(), {"event_id": "00000252"}, facts) == []
+    assert call_problems(replace(effect, effect="reads"), {"event_id": "00000252"}, facts) == []
+    assert call_problems(replace(effect, name="mail.reply"), {"event_id": "00000252"}, facts) == []
     assert call_problems(effect, {"event_id": "00000252"}, known("Cancel my meetings on Friday", ROWS)) == []
 
 
@@ -65,3 +76,10 @@ def test_what_is_outside_the_hours_is_not_left_to_do() -> None:
     steps = [search, gone]
     [again] = doubts(tool(), {"day": "Friday"}, known(TASK, ROWS, steps=steps))
     assert again.endswith("not acted on yet: 00000091")
+
+
+@pytest.mark.parametrize("odd", ["2023-12-01 24:00", "2023-12-01 99:99", "2023-12-01 \u0661\u0665:00"])
+def test_what_is_no_time_is_not_known_to_be_outside(odd: str) -> None:
+    limit = hour_limit(TASK)
+    assert limit is not None
+    assert outside(limit, ["1"], [f"id | name | start\n1 | x | {odd}"]) == {}

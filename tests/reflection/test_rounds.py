@@ -4,12 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.reflection.crew import AS_PLANNED, DANA, OMAR, Stage, answer, done, give_back, plan, search
+from tests.reflection.crew import AS_PLANNED, DANA, OMAR, Stage, answer, call, done, give_back, plan, search
 
-from plait.errors import BudgetExhausted
+from plait.errors import BudgetExhausted, ToolError
 from plait.events import LoopBroken, Noted, RoundFinished, RoundStarted
 from plait.models.scripted import Answer
 from plait.reflection.settings import ReflectionSettings
+from plait.tools.functions import from_function, tool
 from plait.verdict import Check, Verdict
 
 
@@ -286,5 +287,27 @@ async def test_with_a_check_of_the_user_the_rounds_go_on() -> None:
         answer=[answer("a", score=9), answer("b", score=9), answer("c", score=9)],
     )
     stage.crew = replace(stage.crew, check=oracle("c"))
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds, progress.answer) == (True, 3, "c")
+
+
+async def test_where_a_tool_failed_another_round_may_go_better() -> None:
+    @tool(effect="reads")
+    async def look() -> str:
+        return "A shelf."
+
+    @tool(effect="reads")
+    async def ring() -> str:
+        raise ToolError("503")
+
+    steps: list[Answer] = [call("look()"), call("ring()"), done()]
+    stage = Stage(
+        task="Look and ring",
+        planner=[plan(f"1. Look and ring, way {number}") for number in range(1, 4)],
+        tool=steps * 3,
+        answer=[answer("a", score=4), answer("b", score=4), answer("c", score=9)],
+        tools=[from_function(each, source="tests") for each in (look, ring)],
+        settings=AS_PLANNED,
+    )
     progress = await stage.solve()
     assert (progress.passed, progress.rounds, progress.answer) == (True, 3, "c")

@@ -136,6 +136,15 @@ async def test_where_a_search_found_nothing_a_wider_one_is_on_offer_again() -> N
     assert accepts(third.gbnf, search("omar"))
 
 
+async def test_a_repeated_effect_leaves_its_tool_for_another_of_several() -> None:
+    returned = step("return_loan", {"loan_id": DANA}, "Returned.")
+    stage = Stage(task="Return all loans", tool=[give_back(DANA), give_back(OMAR)])
+    assert (await chosen(stage, BOTH, returned)).arguments == {"loan_id": OMAR}
+    form = stage.models["tool"].requests[1].form
+    assert isinstance(form, Grammar)
+    assert accepts(form.gbnf, give_back(OMAR))
+
+
 async def test_an_id_that_no_result_has_is_refused_however_sure_the_agent_is() -> None:
     stage = Stage(tool=[give_back(OMAR, score=10), give_back(DANA)])
     assert (await chosen(stage, FOUND)).arguments == {"loan_id": DANA}

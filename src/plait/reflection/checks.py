@@ -1,8 +1,8 @@
 """Checks of a call that need no model; they come before any judgement.
 
 Knows nothing of tools' meaning. Four things are never let through: an effect that was done already, one that
-may have been done, an identifier or an address that comes from nowhere, and an effect on a record outside the
-hours in which the task wants things deleted. What `doubts`
+may have been done, an identifier or an address that comes from nowhere, and the deletion of a record outside
+the hours that the task names for it. What `doubts`
 finds is read from words and may be wrong: the agent is told, and a call that it insists on is made.
 """
 
@@ -13,7 +13,7 @@ from datetime import date
 from typing import Any
 
 from plait.models.callform import format_call
-from plait.reflection.hours import hour_limit, outside
+from plait.reflection.hours import ENDS, hour_limit, outside
 from plait.reflection.trajectory import Effects, Step
 from plait.tools.tool import Tool
 
@@ -72,7 +72,8 @@ def _made_up(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator
 
 
 def _out_of_hours(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
-    limit = hour_limit(known.task) if tool.effect != "reads" else None
+    ends = any(word in tool.name.lower() for word in ENDS)
+    limit = hour_limit(known.task) if ends and tool.effect != "reads" else None
     if limit is None:
         return
     ids = [str(value) for name, value in arguments.items() if IDENTIFIER.search(name)]

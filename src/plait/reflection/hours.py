@@ -13,11 +13,23 @@ from typing import Literal, cast
 from plait.reflection.dates import MOMENT, request_of, unquoted
 
 AFTERNOON = 8
-"""An hour before this one without `am` or `pm` is meant for the afternoon."""
-_ENDS = re.compile(r"\b(?:cancel|delete|remove|drop|get rid of|clear)\b", re.IGNORECASE)
+"""An hour before this one, said without `am`, `pm`, minutes or a leading zero, is meant for the afternoon."""
+ENDS = ("cancel", "clear", "delete", "drop", "remove")
+_ASKED = r"(?:(?:can|could|would|will) you |please |kindly |i (?:need|want|would like) (?:you )?to )*"
+_REQUEST = re.compile(
+    rf"(?:^|[.!;]\s+)\W*{_ASKED}(?:{'|'.join(ENDS)}|get rid of)\b(?P<what>.*)$", re.IGNORECASE | re.DOTALL
+)
+_MORE = re.compile(
+    r"\b(?:and|but|except|excluding|if|instead|keep|leave|no|none|not|nothing|only|or|then|unless|without)\b"
+    r"|n['\u2019]t\b|[.;:!?]\s+\S",
+    re.IGNORECASE,
+)
+"""Words by which a limit may be of something else than of all that is to be deleted."""
+_CLOCK = re.compile(r"\b\d{1,2}(?::\d{2}|\s?[ap]\.?m\b)", re.IGNORECASE)
 _LIMIT = re.compile(
-    r"\b(?P<side>before|after)\s+(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?\s?(?:(?P<half>[ap])\.?m\b\.?)?"
-    r"(?=\s*(?:[.,;!?]|$)|\s+(?:on|today|tomorrow|this|next|with|and|in|at)\b)",
+    r"\b(?P<side>before|after)\s+"
+    r"(?P<said>(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?\s?(?:(?P<half>[ap])\.?m\b\.?)?)"
+    r"(?=\W*$|\s+(?:on|today|tomorrow|this|next|with)\b)",
     re.IGNORECASE,
 )
 
@@ -38,18 +50,21 @@ class HourLimit:
 
 
 def hour_limit(task: str) -> HourLimit | None:
-    """Return the one hour before or after which things are to be deleted; None where there is no such."""
-    told = unquoted(request_of(task))
-    found = [*_LIMIT.finditer(told)]
-    if len(found) != 1 or not _ENDS.search(told):
+    """Return the one hour before or after which things are to be deleted; None where that is not sure."""
+    request = _REQUEST.search(unquoted(request_of(task)).strip())
+    if request is None or _MORE.search(request["what"]):
+        return None
+    found = [*_LIMIT.finditer(request["what"])]
+    if len(found) != 1 or _CLOCK.search(request["what"].replace(found[0]["said"], " ", 1)):
         return None
     [limit] = found
     hour, minute, half = int(limit["hour"]), int(limit["minute"] or 0), (limit["half"] or "").lower()
-    if (half == "p" and hour < 12) or (not half and hour < AFTERNOON):
+    bare = not half and limit["minute"] is None and not limit["hour"].startswith("0")
+    if (half == "p" and hour < 12) or (bare and hour < AFTERNOON):
         hour += 12
     elif half == "a" and hour == 12:
         hour = 0
-    if hour > 23 or minute > 59:
+    if hour > 23 or minute > 59 or (half and int(limit["hour"]) > 12):
         return None
     side = cast("Literal['before', 'after']", limit["side"].lower())
     return HourLimit(side=side, at=time(hour, minute))
@@ -67,8 +82,12 @@ def outside(limit: HourLimit, ids: Iterable[str], texts: Iterable[str]) -> dict[
     moments = {
         id: {moment for row in rows if id in row for moment in MOMENT.findall(" | ".join(row))} for id in ids
     }
-    return {
-        id: next(iter(found))
-        for id, found in moments.items()
-        if len(found) == 1 and not limit.admits(time.fromisoformat(next(iter(found))[11:]))
-    }
+    alone = {id: next(iter(found)) for id, found in moments.items() if len(found) == 1}
+    return {id: moment for id, moment in alone.items() if not _admits(limit, moment)}
+
+
+def _admits(limit: HourLimit, moment: str) -> bool:
+    try:
+        return limit.admits(time.fromisoformat(moment[11:]))
+    except ValueError:
+        return True  # What a tool writes need be no time: `24:00`.

@@ -188,7 +188,7 @@ async def _search_wider(journal: Journal, round_: Round, leaf: Leaf, number: int
     Needs no model; returns the steps it took, 0 or 1.
     """
     run, step = leaf.run, leaf.run.steps[-1]
-    arguments = wider(round_.crew.executor.tools[step.tool], step, round_.known(leaf))
+    arguments = wider(step, round_.known(leaf))
     if arguments is None or any(old.call == format_call(step.tool, arguments) for old in run.steps):
         return 0
     choice = Choice(name=step.tool, arguments=arguments, thought="Nothing was found, so I search wider.")

@@ -38,18 +38,13 @@ _EXTREME = re.compile(
 _TOPIC = re.compile(
     r"\b(?:about|regarding|on the subject of) (?:'(.+?)'|\"(.+?)\")(?=[\s.,;:!?]|$)", re.IGNORECASE
 )
-_ALIKE = (
-    "event meeting appointment",
-    "email mail e-mail",
-    "task",
-    "file document",
-    "customer client",
-    "invoice",
-    "order",
-)
+_ALIKE = ("event meeting appointment", "email mail e-mail", "task", "customer client")
 KINDS = {form: same.split()[0] for same in _ALIKE for word in same.split() for form in (word, f"{word}s")}
 """Words for things that tools are made for, each with the one that stands for its kind."""
-_NAMING = r"\b(?:re(?:name|title)\b|change the (?:name|title) of\b)(?:(?!\bto\b).)*"
+_MAILING = frozenset({"email", "mail", "e-mail"})
+_BEFORE_VERBS = frozenset({"", "you", "please", "kindly", "to", "and", "then"})
+"""After which they say what to do: "email Ann"."""
+_NAMING = r"\b(?:re(?:name|title)\b|change the (?:name|title) of\b)(?:(?!\b(?:to|and|then)\b)[^.;,!?])*"
 _AHEAD = re.compile(r"\b(next|future|upcoming|coming)\b", re.IGNORECASE)
 
 
@@ -91,13 +86,18 @@ def ahead(task: str) -> bool:
 
 def kinds(task: str) -> set[str]:
     """Return the kinds of things that a task speaks of, where it names them: a meeting is an event."""
-    return {KINDS[word] for word in re.findall(r"[a-z]+(?:-[a-z]+)?", _told(task).lower()) if word in KINDS}
+    words = re.findall(r"[a-z]+(?:-[a-z]+)?", _told(task).lower())
+    return {
+        KINDS[word]
+        for before, word in zip(["", *words], words, strict=False)
+        if word in KINDS and not (word in _MAILING and before in _BEFORE_VERBS)
+    }
 
 
 def becomes(task: str, value: str) -> bool:
     """Whether a task wants something to be called `value`, which it is not called yet."""
     named = re.compile(rf"{_NAMING}\s+to\s+['\"\u2018\u201c]?{re.escape(value.strip())}\W*$", re.IGNORECASE)
-    return named.search(request_of(task)) is not None
+    return named.search(" ".join(request_of(task).split())) is not None
 
 
 def names_time(task: str) -> bool:

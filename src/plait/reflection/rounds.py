@@ -70,9 +70,10 @@ class _Before:
         trajectory = progress.trajectory
         if trajectory is None or (progress.answer is not None and not self.answered):
             return False
-        if (progress.score or 0.0) > (self.score or 0.0) or not any(step.ok for step in trajectory.made):
+        made = trajectory.made
+        if (progress.score or 0.0) > (self.score or 0.0) or not made or not all(step.ok for step in made):
             return False  # Tools that fail may work the next time.
-        return {(step.call, step.observation) for step in trajectory.made} <= self.made
+        return {(step.call, step.observation) for step in made} <= self.made
 
 
 @dataclass(frozen=True, kw_only=True)

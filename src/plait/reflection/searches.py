@@ -20,6 +20,7 @@ _KIND = re.compile(
     r"(?<=\w)\s+(meeting|event|appointment|e-?mail|message|task|document|file|note|contact|customer|record)s?$",
     re.IGNORECASE,
 )
+_OF_TIME = re.compile(r"date|day|time|due|when", re.IGNORECASE)
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -46,18 +47,16 @@ def mended(tool: Tool, arguments: Mapping[str, Any], known: Known) -> tuple[dict
     return bounded, [*([f"left out {', '.join(left_out)}"] if left_out else []), *added]
 
 
-def wider(tool: Tool, step: Step, known: Known) -> dict[str, Any] | None:
+def wider(step: Step, known: Known) -> dict[str, Any] | None:
     """Return the arguments with which a search that found nothing is made once more, or None.
 
     Given up are a bound in time that the task does not set, for what is next or in the future the upper one,
-    values of a list that nobody spoke of, and a last word that only says what kind of thing is meant: a
-    meeting need not be called one.
+    and a last word that only says what kind of thing is meant: a meeting need not be called one.
     """
     less = dict(step.arguments)
     if not known.dates and ahead(known.task):
         less = {name: v for name, v in less.items() if not (_is_dated(v) and _UPPER.search(name))}
     less = {name: _KIND.sub("", v) if isinstance(v, str) else v for name, v in less.items()}
-    less = {name: v for name, v in less.items() if not _unspoken(tool, name, v, known)}
     return less if less and less != step.arguments else None
 
 
@@ -75,12 +74,13 @@ def _needless(tool: Tool, name: str, value: Any, known: Known) -> bool:
 
 
 def _said_by_bounds(tool: Tool, name: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether words to search for are only the day that the bounds of the search say too."""
+    """Whether words to search for are only the day that both bounds of the search say too."""
     value = arguments[name]
     if not isinstance(value, str) or not _ISO_DAY.fullmatch(value.strip()) or name in _required(tool):
         return False
-    bounds = [other for other in arguments if other != name and _is_bound(other)]
-    return not _is_bound(name) and any(str(arguments[other]).startswith(value.strip()) for other in bounds)
+    bounds = [other for other in arguments if str(arguments[other]).startswith(value.strip())]
+    both = any(map(_LOWER.search, bounds)) and any(map(_UPPER.search, bounds))
+    return both and not _is_bound(name) and _OF_TIME.search(name) is None
 
 
 def _is_bound(name: str) -> bool:
@@ -89,15 +89,6 @@ def _is_bound(name: str) -> bool:
 
 def _required(tool: Tool) -> Sequence[str]:
     return tool.parameters.get("required", ())
-
-
-def _unspoken(tool: Tool, name: str, value: Any, known: Known) -> bool:
-    """Whether a value is one of a list, not required, and no word of it was said by anyone."""
-    schema: Mapping[str, Any] = tool.parameters.get("properties", {}).get(name, {})
-    if "enum" not in schema or name in _required(tool) or not isinstance(value, str):
-        return False
-    words = set(_words(value))
-    return bool(words) and words.isdisjoint(_words("\n".join(known.texts)))
 
 
 def _from_today(tool: Tool, arguments: dict[str, Any], known: Known) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from plait.reflection.searches import mended
 from plait.reflection.second_opinion import reached, wanted
 from plait.reflection.trajectory import SubtaskRun, Trajectory
 from plait.reflection.wording import Hints
+from plait.tools.tool import Tool
 
 MAX_RESULT = 300
 DONE = CallSpec(
@@ -84,7 +85,7 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
     spent: set[str] = set()
 
     def request(feedback: Feedback | None) -> Request:
-        spent.update(_spent(feedback))
+        spent.update(_spent(feedback, crew.executor.tools))
         offer = _offer([spec for spec in specs if spec.name not in spent], feedback)
         form = _form(offer, crew.settings.function_calling, gate.enabled)
         hints = Hints(moment.memory.entries, feedback, failed_steps=crew.settings.short_term)
@@ -165,19 +166,21 @@ def _offer(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[Cal
         fitting = [spec for spec in specs if spec.name == chosen or f"{RIGHT} {spec.name}:" in right[0]]
         return fitting or specs  # Without a grammar a model may have chosen what was not on offer.
     if first := [problem for problem in feedback.problems if problem.startswith(FIRST)]:
-        return [spec for spec in specs if f"{FIRST} {spec.name}:" in first[0]] or specs
+        fitting = [spec for spec in specs if f"{FIRST} {spec.name}:" in first[0]]
+        return [*fitting, *(spec for spec in specs if spec.name == DONE.name)] if fitting else specs
     if any(problem.startswith(FOUND_NOTHING) for problem in feedback.problems):
         return [spec for spec in specs if spec.name != chosen]
     return specs
 
 
-def _spent(feedback: Feedback | None) -> Iterator[str]:
+def _spent(feedback: Feedback | None, tools: Mapping[str, Tool]) -> Iterator[str]:
     """Yield the tool whose answered call was just chosen again: no other try of this step may call it, as its
     result is there to be used. Small models go back and forth between two such calls else."""
     if feedback is None:
         return
     chosen = str(feedback.shown).partition("(")[0]
-    if chosen != DONE.name and any(problem.startswith(ANSWERED) for problem in feedback.problems):
+    reads = chosen in tools and tools[chosen].effect == "reads"
+    if reads and any(problem.startswith(ANSWERED) for problem in feedback.problems):
         yield chosen
 
 

@@ -116,7 +116,7 @@ async def merge(journal: Journal, ensemble: Ensemble, work: MergeWork) -> Merged
         "model": ensemble.model.name,
         "solutions": [solution.digest for solution in work.solutions],
         "role": ensemble.domain.aggregator if ensemble.settings.role else "",
-        "prompts": wording.merge_digest(),
+        "prompts": wording.merge_digest(work.phase.most_points),
         "analysed": bool(work.points),
     }
     return Merged.from_json(cast("Mapping[str, Any]", await journal.call("outcome", made, args)))

@@ -24,7 +24,6 @@ NOT_THERE = "(none)"
 MERGE_PROMPTS = (
     "aggregate",
     "aggregate_analysis",
-    "aggregate_brief",
     "aggregate_merge",
     "form_text",
     "form_files",
@@ -153,9 +152,10 @@ class Wording:
             remarks=self._remarks(),
         )
 
-    def merge_digest(self) -> str:
+    def merge_digest(self, most_points: int = MOST_POINTS) -> str:
         """Return a hash of the prompts of a merge, so that an edited one is noticed."""
-        text = "\0".join(self._load(name) for name in MERGE_PROMPTS)
+        names = [*MERGE_PROMPTS, *(["aggregate_brief"] if most_points < MOST_POINTS else [])]
+        text = "\0".join(self._load(name) for name in names)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -108,9 +108,13 @@ def needed(steps: Sequence[Step]) -> list[Step]:
 def _tells_again(look: Step, earlier: Sequence[Step]) -> bool:
     """Whether a look at one record, by its identifier, told only what an earlier row said of that record."""
     which = {str(value) for name, value in look.arguments.items() if is_identifier(name)}
-    told = {value for row in rows_of(look.observation) for value in row.values() if value}
-    rows = (set(row.values()) for step in earlier if not step.effect for row in rows_of(step.observation))
-    return len(which) == 1 and bool(told) and any(which | told <= row for row in rows)
+    told = {field for row in rows_of(look.observation) for field in row.items() if field[1]}
+    rows = (row for step in earlier if not step.effect for row in rows_of(step.observation))
+    return (
+        len(which) == 1
+        and bool(told)
+        and any(told <= row.items() and which <= {*row.values()} for row in rows)
+    )
 
 
 def with_answers(pipeline: Pipeline, made: Sequence[Step]) -> Pipeline:

@@ -12,7 +12,6 @@ from plait.experience.pipelines.pipeline import Constant, Pipeline, Slot, parts_
 from plait.experience.words.derive import DateOf, worked
 from plait.experience.words.goals import Span, aligned, lead_in, masked
 
-_WORD = re.compile(r"\w{3,}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"\d{1,2}:\d{2}")
 
@@ -64,14 +63,10 @@ def _same(slot: Slot, before: Sequence[Span], now: Sequence[Span]) -> str | None
 
 
 def _draws_on_lead(pipeline: Pipeline) -> bool:
-    """Whether what leads up to the purpose may have gone into a call, as in "Ann is sick. Note it"."""
-    lead = set(_WORD.findall(lead_in(pipeline.purpose).casefold()))
-    bindings = [
-        part for node in pipeline.calls for each in node.arguments.values() for part in parts_of(each)
-    ]
-    texts = [str(binding.value) for binding in bindings if isinstance(binding, Constant)]
-    texts += [text for slot in pipeline.slots if not slot.ways for text in (slot.said, slot.example)]
-    return any(not lead.isdisjoint(_WORD.findall(text.casefold())) for text in texts)
+    """Whether what leads up to the purpose may have decided what is done, as in "Ann is sick. Note it"."""
+    bindings = [binding for node in pipeline.calls if node.effect for binding in node.arguments.values()]
+    chosen = any(isinstance(part, Constant) for binding in bindings for part in parts_of(binding))
+    return chosen or any(not slot.ways for slot in pipeline.slots)
 
 
 def _alike(one: str, other: str) -> bool:

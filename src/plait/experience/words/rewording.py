@@ -7,25 +7,30 @@ else said it, and serves where a goal that succeeded is just that. Knows nothing
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from typing import TypeAlias
 
 from plait.experience.words.goals import request_at
 from plait.experience.words.vocabulary import words
 
+Named: TypeAlias = tuple[str, str]
 DELETE = ("delete", "cancel", "remove", "get rid of")
 OPERATIONS = (DELETE, ("rename", "change the name of"), ("postpone", "delay", "push back"))
 """Phrases for one operation."""
-STEMS = words("archiv cancel delet discard dismiss eras purg remov revok trash void withdr")
+STEMS = words("""
+    archiv cancel clos deactiv declin delet disabl discard dismiss eras purg reject remov revok suspend
+    terminat trash unsubscrib void withdr""")
 """By which tools that end something are told apart: to delete an order and to cancel it may be two things."""
 
 
-def rewordings(goal: str, tools: Collection[str] = ()) -> list[str]:
+def rewordings(goal: str, tools: Collection[Named] = ()) -> list[str]:
     """Return the goal with other words for what it asks for; often there are none.
 
     Only the word that the request begins with is another: what is to be written to somebody stays as it is.
 
     Args:
         goal: What a user or a planner wrote.
-        tools: What each tool that changes something says of itself: its name, description and parameters.
+        tools: What each tool that changes something says of itself: its name with its description, and its
+            parameters.
     """
     at = request_at(goal)
     for group in OPERATIONS:
@@ -38,9 +43,11 @@ def rewordings(goal: str, tools: Collection[str] = ()) -> list[str]:
     return []
 
 
-def _told_apart(tools: Collection[str]) -> bool:
-    """Whether two tools end things in ways of which neither says that it is the other."""
-    ends = [found for tool in tools if (found := frozenset(_stems(tool)))]
+def _told_apart(tools: Collection[Named]) -> bool:
+    """Whether two tools end things in ways of which neither says it is the other, or a value tells how."""
+    if any(stem for _, parameters in tools for stem in _stems(parameters)):
+        return True
+    ends = [found for tool, _ in tools if (found := frozenset(_stems(tool)))]
     return any(one.isdisjoint(other) for one in ends for other in ends)
 
 
