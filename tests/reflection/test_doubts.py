@@ -9,6 +9,7 @@ from tests.reflection.moments import DATES, known, step, tool
 
 from plait.reflection.checks import Known
 from plait.reflection.doubts import FOUND_NOTHING, done_doubts, doubts, looped
+from plait.reflection.phrases import makes_one
 from plait.tools.tool import Tool
 
 
@@ -227,3 +228,33 @@ def test_the_kind_of_thing_that_the_task_speaks_of_names_the_tool(task: str, nam
     assert [text.partition(":")[0] for text in found] == ([f"try first {right}"] if right else [])
     sought = [replace(step({}), tool=right)] if right else []
     assert doubts(tools.get(name) or named(name, "reads"), {}, known(task, steps=sought), tools) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "makes"),
+    [
+        (
+            "Send an email to lena saying 'I've done 'X'. All is well and good.' and title it 'Task Update'",
+            True,
+        ),
+        (
+            "I need to add a new task called Sync and assign it to carlos. It's due on Friday. Can you?",
+            True,
+        ),
+        ("I haven't met with yuki in a while. Can you schedule a 30 minute event on Friday?", True),
+        ("Send an email to Ann and Bob", False),
+        ("Send an email to all my friends", False),
+        ("Create an event and delete the old one", False),
+        ("Send the last email of Ann to Bob, then delete it", False),
+        ("Delete the email that says 'Send an email'", False),
+        ("Add tasks for Ann", False),
+        ("", False),
+    ],
+)
+def test_after_the_one_new_thing_that_was_wanted_nothing_is_looked_up(task: str, makes: bool) -> None:
+    assert makes_one(task) is makes
+    sent = step({"to": "lena"}, "Sent.", effect=True)
+    look = named("people.find", "reads")
+    found = doubts(look, {"name": "sam"}, known(task, "sam", steps=[sent]))
+    assert any(text.startswith("the task speaks of one thing") for text in found) is makes
+    assert doubts(look, {"name": "sam"}, known(task, "sam")) == []

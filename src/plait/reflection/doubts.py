@@ -13,7 +13,17 @@ from plait.models.callform import format_call
 from plait.reflection.checks import IDENTIFIER, Known, strings
 from plait.reflection.dates import MOMENT, named_shift, request_of
 from plait.reflection.hours import hour_limit, outside
-from plait.reflection.phrases import KINDS, extreme, kinds, names_period, of_one, of_several, topics, words_of
+from plait.reflection.phrases import (
+    KINDS,
+    extreme,
+    kinds,
+    makes_one,
+    names_period,
+    of_one,
+    of_several,
+    topics,
+    words_of,
+)
 from plait.reflection.trajectory import Step
 from plait.tools.tool import Tool
 
@@ -106,19 +116,21 @@ def _identifiers(table: str) -> list[str]:
 def _too_much(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     """Find a call after the effect that reached a task of one thing.
 
-    The search that led to it once more, the same record changed again, the next record of a kind of
-    which one was meant, or a tool of another kind, such as a letter about what was done.
+    The search that led to it once more, the same record changed again, the next record of a kind of which one
+    was meant, a tool of another kind, such as a letter about what was done, or any look around after the one
+    new thing that was wanted is there.
     """
     done = [step for step in known.steps if step.effect and step.ok]
-    if not done or of_several(known.task):
+    makes = makes_one(known.task)
+    if not done or (of_several(known.task) and not makes):
         return
-    last = done[-1]
+    last, one = done[-1], makes or of_one(known.task)
     if tool.effect == "reads":
         call = format_call(tool.name, arguments)
-        beyond = of_one(known.task) and any(step.call == call for step in known.steps)
+        beyond = makes or (one and any(step.call == call for step in known.steps))
     else:
         ids = _ids(arguments)
-        again = tool.name == last.tool and (of_one(known.task) or (ids and ids == _ids(last.arguments)))
+        again = tool.name == last.tool and (one or (ids and ids == _ids(last.arguments)))
         beyond = again or _group(tool.name) != _group(last.tool)
     if beyond:
         yield f"{REACHED} {last.call} did it: call done if nothing is left to do"

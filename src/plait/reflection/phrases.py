@@ -28,6 +28,17 @@ _ONE = re.compile(
     r"\b(next|last|first|latest|newest|oldest|most \w+)\b(?! (\d|two|three|few|couple|several))",
     re.IGNORECASE,
 )
+_MAKES = re.compile(
+    r"(?:^|[.!?;]\s+)\W*"
+    r"(?:(?:can|could|would|will) you |please |kindly |i (?:need|want|would like) (?:you )?to )*"
+    r"(?:send|create|add|schedule|book)\s+(?:an?|the|one)\b",
+    re.IGNORECASE,
+)
+_QUOTES = re.compile(
+    r"""(?:(?<=\s)|^)(?:'.*'|".*"|\u201c.*\u201d|\u2018.*\u2019)(?=[\s.,;:!?]|$)""", re.DOTALL
+)
+"""From the first mark to the last: what is to be written may quote something itself."""
+_WITH_IT = re.compile(r"\band (?:assign|call|label|name|title) it\b", re.IGNORECASE)
 _FIRST = frozenset({"first", "next", "oldest", "earliest"})
 _LAST = frozenset({"last", "latest", "newest", "most recent"})
 _EXTREME = re.compile(
@@ -58,6 +69,12 @@ def of_several(task: str) -> bool:
 def of_one(task: str) -> bool:
     """Whether a task speaks of the one next, last or first thing, and of nothing else to do."""
     return _ONE.search(_told(task)) is not None and not of_several(task)
+
+
+def makes_one(task: str) -> bool:
+    """Whether a task wants one new thing, such as a letter that is sent, and nothing else."""
+    told = _WITH_IT.sub(" ", _QUOTES.sub(" ", request_of(task)))
+    return _MAKES.search(told) is not None and _SEVERAL.search(told) is None
 
 
 def extreme(task: str) -> Literal["first", "last"] | None:
