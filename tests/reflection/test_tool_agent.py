@@ -35,7 +35,7 @@ async def chosen(stage: Stage, *steps: Step, elsewhere: Sequence[Step] = ()) -> 
     run.steps.extend(steps)
     known = Known(
         task=stage.crew.task,
-        texts=[stage.crew.task, *(each.observation for each in steps)],
+        texts=[stage.crew.task, run.subtask.goal, *(each.observation for each in steps)],
         notes="",
         dates={},
         steps=run.steps,
@@ -134,6 +134,42 @@ async def test_where_a_search_found_nothing_a_wider_one_is_on_offer_again() -> N
     assert isinstance(third, Grammar)
     assert not accepts(second.gbnf, search("omar"))
     assert accepts(third.gbnf, search("omar"))
+
+
+@pytest.mark.parametrize(
+    ("steps", "offered"),
+    [
+        ([], False),
+        ([step("search_loans", {"who": "omar"}, "No loans found.")], False),
+        ([step("search_loans", {"who": "omar"}, "no answer", ok=False)], False),
+        ([FOUND], True),
+    ],
+)
+async def test_what_was_called_with_something_made_up_is_offered_again_once_something_is_found(
+    steps: list[Step], offered: bool
+) -> None:
+    stage = Stage(tool=[give_back(OMAR), search("dana")])
+    if offered:
+        stage = Stage(tool=[give_back(OMAR), give_back(DANA)])
+    await chosen(stage, *steps)
+    form = stage.models["tool"].requests[1].form
+    assert isinstance(form, Grammar)
+    assert accepts(form.gbnf, give_back(DANA)) is offered
+    assert accepts(form.gbnf, search("dana"))
+
+
+async def test_the_only_tool_stays_on_offer_whatever_was_wrong() -> None:
+    @tool(effect="changes")
+    def close(case_id: str) -> str:
+        return ""
+
+    only = [from_function(close, source="tests")]
+    wanted = call('close(case_id="7")')
+    stage = Stage(task="Close case 8", tools=only, tool=[wanted, call('close(case_id="8")')])
+    assert (await chosen(stage)).arguments == {"case_id": "8"}
+    form = stage.models["tool"].requests[1].form
+    assert isinstance(form, Grammar)
+    assert accepts(form.gbnf, wanted)
 
 
 async def test_a_repeated_effect_leaves_its_tool_for_another_of_several() -> None:

@@ -18,6 +18,7 @@ from plait.reflection.trajectory import Effects, Step
 from plait.tools.tool import Tool
 
 DONE_BEFORE = "this was done already and must not be done twice: go on, or call done"
+MADE_UP = "is in no result and not in the task: look it up first"
 MAY_BE_DONE = "nobody knows whether this was done already: look it up, or call done and say so"
 IDENTIFIER = re.compile(r"(^|_)id$", re.IGNORECASE)
 """Names of parameters and columns that identify a record."""
@@ -30,7 +31,7 @@ class Known:
 
     task: str
     texts: Sequence[str]
-    """Task and all observations so far."""
+    """Task, subtask and all observations so far."""
     notes: str
     """Facts that come with the tools."""
     dates: Mapping[str, date]
@@ -38,6 +39,12 @@ class Known:
     steps: Sequence[Step]
     """Steps of this subtask."""
     effects: Effects
+
+    @property
+    def found_nothing(self) -> bool:
+        """Whether no result so far can hold an identifier: nothing was looked up, or nothing was found."""
+        vain = sum(step.empty or not step.ok for step in self.steps)
+        return vain == len(self.steps) >= len(self.texts[2:])
 
 
 def call_problems(tool: Tool, arguments: Mapping[str, Any], known: Known) -> list[str]:
@@ -68,7 +75,7 @@ def _made_up(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator
         for text in strings(value):
             must_be_known = IDENTIFIER.search(name) or _ADDRESS.match(text)
             if must_be_known and text.lower() not in haystack:
-                yield f"{name} {text!r} is in no result and not in the task: look it up first"
+                yield f"{name} {text!r} {MADE_UP}"
 
 
 def _out_of_hours(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:

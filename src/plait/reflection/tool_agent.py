@@ -14,7 +14,7 @@ from plait.models.callform import ParsedReply, format_call, parse_call
 from plait.models.callgrammar import call_grammar
 from plait.models.callspec import CallSpec
 from plait.models.protocol import Form, FunctionCalling, Grammar, Reply, Request
-from plait.reflection.checks import DONE_BEFORE, Known, call_problems
+from plait.reflection.checks import DONE_BEFORE, MADE_UP, Known, call_problems
 from plait.reflection.crew import Crew
 from plait.reflection.doubts import ANSWERED, FIRST, FOUND_NOTHING, RIGHT, done_doubts, doubts
 from plait.reflection.memory import ShortTermMemory
@@ -85,8 +85,9 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
     spent: set[str] = set()
 
     def request(feedback: Feedback | None) -> Request:
-        spent.update(_spent(feedback, crew.executor.tools))
-        offer = _offer([spec for spec in specs if spec.name not in spent], feedback)
+        spent.update(_spent(feedback, moment.known, crew.executor.tools))
+        left = [spec for spec in specs if spec.name not in spent]
+        offer = _offer(left if len(left) > 1 else specs, feedback)  # The end alone is no choice.
         form = _form(offer, crew.settings.function_calling, gate.enabled)
         hints = Hints(moment.memory.entries, feedback, failed_steps=crew.settings.short_term)
         chat = crew.wording.tool(crew.told_task, moment.run, moment.trajectory, hints, gate.enabled)
@@ -173,14 +174,19 @@ def _offer(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[Cal
     return specs
 
 
-def _spent(feedback: Feedback | None, tools: Mapping[str, Tool]) -> Iterator[str]:
-    """Yield the tool whose answered call was just chosen again: no other try of this step may call it, as its
-    result is there to be used. Small models go back and forth between two such calls else."""
+def _spent(feedback: Feedback | None, known: Known, tools: Mapping[str, Tool]) -> Iterator[str]:
+    """Yield the tool that no other try of this step may call, as small models insist.
+
+    One whose answered call was just chosen again: its result is there to be used. One that was called with
+    something made up while nothing is found yet that it could be called with.
+    """
     if feedback is None:
         return
     chosen = str(feedback.shown).partition("(")[0]
     reads = chosen in tools and tools[chosen].effect == "reads"
     if reads and any(problem.startswith(ANSWERED) for problem in feedback.problems):
+        yield chosen
+    if known.found_nothing and any(problem.endswith(MADE_UP) for problem in feedback.problems):
         yield chosen
 
 
