@@ -97,6 +97,10 @@ def today_of(notes: str) -> date | None:
     return date.fromisoformat(found[1]) if found else None
 
 
+ASKED = r"(?:(?:can|could|would|will) you |please |kindly |i (?:need|want|would like) (?:you )?to )*"
+"""How one asks, as a pattern that ignores case: what follows says what is to be done."""
+
+
 def request_of(task: str) -> str:
     """Return what the user asks for, without the texts of input files."""
     return task.partition("\n\n<file name=")[0]

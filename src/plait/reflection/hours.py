@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from datetime import time
 from typing import Literal, cast
 
-from plait.reflection.dates import MOMENT, request_of, unquoted
+from plait.reflection.dates import ASKED, MOMENT, request_of, unquoted
 
 AFTERNOON = 8
 """An hour before this one, said without `am`, `pm`, minutes or a leading zero, is meant for the afternoon."""
 ENDS = ("cancel", "clear", "delete", "drop", "remove")
-_ASKED = r"(?:(?:can|could|would|will) you |please |kindly |i (?:need|want|would like) (?:you )?to )*"
 _REQUEST = re.compile(
-    rf"(?:^|[.!;]\s+)\W*{_ASKED}(?:{'|'.join(ENDS)}|get rid of)\b(?P<what>.*)$", re.IGNORECASE | re.DOTALL
+    rf"(?:^|[.!;]\s+)\W*{ASKED}(?:{'|'.join(ENDS)}|get rid of)\b(?P<what>.*)$", re.IGNORECASE | re.DOTALL
 )
 _MORE = re.compile(
     r"\b(?:and|but|except|excluding|if|instead|keep|leave|no|none|not|nothing|only|or|then|unless|without)\b"

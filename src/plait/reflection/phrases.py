@@ -8,7 +8,7 @@ texts of its input files.
 import re
 from typing import Literal
 
-from plait.reflection.dates import MONTHS, request_of, unquoted
+from plait.reflection.dates import ASKED, MONTHS, request_of, unquoted
 
 _TIME = re.compile(
     rf"\b(\d{{4}}(-\d{{2}})?|days?|weeks?|months?|quarters?|years?|hours?|today|tonight|tomorrow|yesterday|future|"
@@ -29,10 +29,7 @@ _ONE = re.compile(
     re.IGNORECASE,
 )
 _MAKES = re.compile(
-    r"(?:^|[.!?;]\s+)\W*"
-    r"(?:(?:can|could|would|will) you |please |kindly |i (?:need|want|would like) (?:you )?to )*"
-    r"(?:send|create|add|schedule|book)\s+(?:an?|the|one)\b",
-    re.IGNORECASE,
+    rf"(?:^|[.!?;]\s+)\W*{ASKED}(?:send|create|add|schedule|book)\s+(?:an?|the|one)\b", re.IGNORECASE
 )
 _QUOTES = re.compile(
     r"""(?:(?<=\s)|^)(?:'.*'|".*"|\u201c.*\u201d|\u2018.*\u2019)(?=[\s.,;:!?]|$)""", re.DOTALL

@@ -65,7 +65,7 @@ class _Before:
             score=progress.score,
         )
 
-    def all_of(self, progress: Progress) -> bool:
+    def knew_all(self, progress: Progress) -> bool:
         """Whether a round learned nothing from the tools it called, and came to no better answer."""
         trajectory = progress.trajectory
         if trajectory is None or (progress.answer is not None and not self.answered):
@@ -130,7 +130,7 @@ def _in_circles(
         return True
     if work.crew.check is not None or number == work.crew.settings.rounds:
         return False  # What a user's check says of an answer is no matter of its score.
-    if before.all_of(work.progress):
+    if before.knew_all(work.progress):
         journal.emit(Noted(text=f"{STALE} round {number} is the last"))
         return True
     return False

@@ -130,7 +130,7 @@ class Wording:
 
     def analysis(self, most_points: int = MOST_POINTS) -> str:
         """Return what asks for strengths and weaknesses; for fewer than usual it asks for one of each."""
-        brief = "\n\n" + self._load("aggregate_brief") if most_points < MOST_POINTS else ""
+        brief = "".join(f"\n\n{self._load(name)}" for name in _shortening(most_points))
         return fill(self._load("aggregate_analysis"), remarks=brief + self._remarks())
 
     def merge(self, analysis: str, kind: ReplyKind, base: int | None, phase: Phase) -> str:
@@ -154,9 +154,13 @@ class Wording:
 
     def merge_digest(self, most_points: int = MOST_POINTS) -> str:
         """Return a hash of the prompts of a merge, so that an edited one is noticed."""
-        names = [*MERGE_PROMPTS, *(["aggregate_brief"] if most_points < MOST_POINTS else [])]
-        text = "\0".join(self._load(name) for name in names)
+        text = "\0".join(self._load(name) for name in (*MERGE_PROMPTS, *_shortening(most_points)))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _shortening(most_points: int) -> Sequence[str]:
+    """Return the prompts that ask for a shorter analysis than usual."""
+    return ("aggregate_brief",) if most_points < MOST_POINTS else ()
 
 
 def role_text(domain: Domain, role: str) -> str:

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from plait.experience.words.names import Item, names_among
 from plait.experience.words.vocabulary import CHANGES, DECIDING, LEMMAS, SAME, UNITS
-from plait.experience.words.wording import lead_of, plainly, request_begins
+from plait.experience.words.wording import lead_ends, lead_of, plainly
 
 SpanKind: TypeAlias = Literal["quoted", "email", "date", "time", "number", "name"]
 
@@ -70,7 +70,7 @@ def request_at(goal: str) -> int:
     """Return where in a goal its request begins, after what leads up to it and courtesy."""
     spans = masked(goal).spans
     begins_with_name = bool(spans) and spans[0].kind == "name" and not goal[: spans[0].start].strip()
-    at = request_begins(goal, spans[0].end if begins_with_name else 0)
+    at = lead_ends(goal, spans[0].end if begins_with_name else 0)
     asks = _ASKS.match(goal, at)
     return asks.end() if asks is not None else at
 

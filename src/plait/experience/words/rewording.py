@@ -13,6 +13,7 @@ from plait.experience.words.goals import request_at
 from plait.experience.words.vocabulary import words
 
 Named: TypeAlias = tuple[str, str]
+"""What a tool says of itself: its name with its description, and its parameters."""
 DELETE = ("delete", "cancel", "remove", "get rid of")
 OPERATIONS = (DELETE, ("rename", "change the name of"), ("postpone", "delay", "push back"))
 """Phrases for one operation."""
@@ -29,8 +30,7 @@ def rewordings(goal: str, tools: Collection[Named] = ()) -> list[str]:
 
     Args:
         goal: What a user or a planner wrote.
-        tools: What each tool that changes something says of itself: its name with its description, and its
-            parameters.
+        tools: Those that change something.
     """
     at = request_at(goal)
     for group in OPERATIONS:

@@ -37,21 +37,22 @@ def plainly(text: str) -> str:
     """
     lead = lead_of(text)
     rest = text.removeprefix(lead)
-    if lead.startswith(NAME):
-        rest = _with_name(rest)
+    if lead.startswith(NAME) and (word := _meant(rest)) is not None:
+        owned = "'s" if word[0] in ("their", "his") else ""
+        rest = f"{rest[: word.start()]}{NAME}{owned}{rest[word.end() :]}"
     return _ALL.sub("all", rest)
 
 
 def lead_of(text: str) -> str:
     """Return what leads up to a masked goal and says nothing of what is asked for; often nothing."""
-    if end := request_begins(text, 0):
+    if end := lead_ends(text, 0):
         return text[:end]
-    end = request_begins(text, len(NAME)) if text.startswith(NAME) else 0
+    end = lead_ends(text, len(NAME)) if text.startswith(NAME) else 0
     return text[:end] if end and _meant(text[end:]) is not None else ""
 
 
-def request_begins(text: str, name_ends: int) -> int:
-    """Return where in a text the request begins; 0: with the text itself.
+def lead_ends(text: str, name_ends: int) -> int:
+    """Return where what leads up to a request ends in a text; 0: nothing does.
 
     Args:
         text: A goal, masked or not.
@@ -59,15 +60,6 @@ def request_begins(text: str, name_ends: int) -> int:
     """
     found = _TOLD.match(text, name_ends) if name_ends else _LEAD.match(text)
     return found.end() if found is not None else 0
-
-
-def _with_name(rest: str) -> str:
-    """Put the name in place of the one word that means it."""
-    word = _meant(rest)
-    if word is None:
-        return rest
-    owned = "'s" if word[0] in ("their", "his") else ""
-    return f"{rest[: word.start()]}{NAME}{owned}{rest[word.end() :]}"
 
 
 def _meant(rest: str) -> re.Match[str] | None:
