@@ -105,7 +105,7 @@ async def test_a_full_disk_loses_nothing_and_the_run_goes_on_later(file_url: str
     await make(file_url)
     log = RunLog.open(file_url)
     journal = await log.resume("r1")
-    log._keeper.writer.run(limit_pages, writes=False).result()  # pyright: ignore[reportPrivateUsage]
+    log._keeper.writer.run(limit_pages, writes=False)  # pyright: ignore[reportPrivateUsage]
 
     with refused(LogError, "the disk is full: free some space, then resume the run"):
         await journal.call("large", Step("y" * 10_000_000), {})
@@ -135,7 +135,7 @@ def limit_pages(connection: Any) -> None:
 async def test_one_run_that_fails_leaves_the_others(file_url: str) -> None:
     log = RunLog.open(file_url)
     doomed, other = await log.start("r1", "task", {}), await log.start("r2", "task", {})
-    log._keeper.writer.run(limit_pages, writes=False).result()  # pyright: ignore[reportPrivateUsage]
+    log._keeper.writer.run(limit_pages, writes=False)  # pyright: ignore[reportPrivateUsage]
     doomed.emit(Noted(text="y" * 10_000_000))
 
     assert await other.call("small", Step("fine"), {}) == "fine"

@@ -245,7 +245,7 @@ async def test_a_refused_claim_leaves_no_trace_though_others_are_written_with_it
         raise UserError("refused")
 
     with held(log):
-        refused = log._keeper.writer.run(claim)  # pyright: ignore[reportPrivateUsage]
+        refused = log._keeper.writer.queued(claim)  # pyright: ignore[reportPrivateUsage]
         other.emit(Noted(text="together"))
     with pytest.raises(UserError, match="refused"):
         await result_of(refused)
@@ -266,12 +266,35 @@ def held(log: RunLog) -> Iterator[None]:
         begun.set()
         go_on.wait(10)
 
-    log._keeper.writer.run(wait, writes=False)  # pyright: ignore[reportPrivateUsage]
+    log._keeper.writer.queued(wait, writes=False)  # pyright: ignore[reportPrivateUsage]
     begun.wait(10)
     try:
         yield
     finally:
         go_on.set()
+
+
+async def test_who_stops_waiting_for_a_start_does_not_hold_the_run(log: RunLog) -> None:
+    with held(log):
+        starting = asyncio.ensure_future(log.start("r1", "task", {}))
+        await asyncio.sleep(0)
+        starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert [run.live for run in log.runs()] == [False]
+    await (await log.resume("r1")).close()
+
+
+async def test_a_start_that_is_refused_takes_no_lock_from_who_holds_it(log: RunLog) -> None:
+    journal = await log.start("r1", "task", {})
+    with pytest.raises(UserError, match="is running"):
+        await log.start("r1", "another", {})
+    with pytest.raises(UserError, match="is running"):
+        await log.resume("r1")
+    await journal.finish("succeeded", {})
+    with pytest.raises(UserError, match="already a run 'r1'"):
+        await log.start("r1", "another", {})
+    assert [(run.task, run.live) for run in log.runs()] == [("task", False)]
 
 
 @pytest.mark.parametrize("waits_for", ["lock", "claim"])

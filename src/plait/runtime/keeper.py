@@ -9,7 +9,6 @@ import os
 import socket
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -21,7 +20,7 @@ from plait.runtime import store
 from plait.runtime.database import Database
 from plait.runtime.history import History, read_history
 from plait.runtime.journal import RunJournal
-from plait.runtime.locks import locks_of
+from plait.runtime.locks import Locks, locks_of
 from plait.runtime.recorder import Recorder
 from plait.runtime.store import RecordRow, RunEnd, RunRow
 from plait.runtime.writer import Append, Outcome, Writer, result_of
@@ -46,13 +45,13 @@ class Keeper:
             UserError: there is a run of that id.
             LogError: the database cannot be used.
         """
-        await self._take(run.run_id)
+        hold = _Hold(self._locks, run.run_id)
+        sink = RunSink(self, run)
         try:
-            sink = RunSink(self, run)
             history = read_history(rows)
-            await sink.put(rows, begins=True)
+            await sink.put(rows, begins=hold.take)
         except BaseException:
-            await self.release(run.run_id)
+            await result_of(self.writer.queued(hold.give_back, writes=False))
             raise
         return RunJournal(Recorder(run.run_id, run.epoch, history, sink), sink, seconds=run.seconds)
 
@@ -68,7 +67,7 @@ class Keeper:
             LogError: the database cannot be used.
         """
         await self._take(run_id)
-        claiming = self.writer.run(claim)
+        claiming = self.writer.queued(claim)
         try:
             history, before, run = await result_of(claiming)
         except asyncio.CancelledError:
@@ -82,11 +81,12 @@ class Keeper:
 
     async def withdraw(self, before: RunRow, epoch: int) -> None:
         """Leave a run as it was before it was claimed, unless a step was recorded since."""
-        await result_of(self.writer.run(lambda c: store.withdraw_claim(c, before, epoch), durable=True))
+        work = self.writer.queued(lambda c: store.withdraw_claim(c, before, epoch), durable=True)
+        await result_of(work)
 
     async def release(self, run_id: str) -> None:
         """Give a run back; nothing happens if it is not held."""
-        await result_of(self._released(run_id))
+        await result_of(self.writer.queued(lambda _: self._locks.release(run_id), writes=False))
 
     def live(self, run_ids: list[str]) -> set[str]:
         """Say which of some runs a process holds."""
@@ -94,7 +94,7 @@ class Keeper:
         def probe(_: "Connection") -> set[str]:
             return {run_id for run_id in run_ids if self._locks.is_live(run_id)}
 
-        return self.writer.run(probe, writes=False).result()
+        return self.writer.run(probe, writes=False)
 
     def while_idle(self, run_id: str, work: "Callable[[Connection], None]") -> None:
         """Do something to a run that no process may take up meanwhile.
@@ -102,11 +102,12 @@ class Keeper:
         Raises:
             UserError: the run is live.
         """
-        self._acquired(run_id).result()
+        hold = _Hold(self._locks, run_id)
+        self.writer.run(hold.take, writes=False)
         try:
-            self.writer.run(work, durable=True).result()
+            self.writer.run(work, durable=True)
         finally:
-            self._released(run_id).result()
+            self.writer.run(hold.give_back, writes=False)
 
     def close(self) -> None:
         """Write what is queued and give everything back; safe to call twice."""
@@ -116,14 +117,14 @@ class Keeper:
 
     async def _take(self, run_id: str) -> None:
         """Take the lock of a run; whoever stops waiting for it does not keep it."""
-        acquired = self._acquired(run_id)
+        hold = _Hold(self._locks, run_id)
         try:
-            await result_of(acquired)
+            await result_of(self.writer.queued(hold.take, writes=False))
         except asyncio.CancelledError:
-            acquired.add_done_callback(lambda done: None if done.exception() else self._released(run_id))
+            self.writer.queued(hold.give_back, writes=False)
             raise
 
-    async def _give_up(self, run_id: str, claiming: "Future[tuple[History, RunRow, RunRow]]") -> None:
+    async def _give_up(self, run_id: str, claiming: "asyncio.Future[tuple[History, RunRow, RunRow]]") -> None:
         """Undo a claim that nobody waits for any more, once it is made."""
         try:
             with suppress(PlaitError):
@@ -132,22 +133,32 @@ class Keeper:
         finally:
             await self.release(run_id)
 
-    def _acquired(self, run_id: str) -> "Future[None]":
-        """Queue taking the lock of a run; the future holds a UserError if the run is live."""
-        held = False
 
-        def acquire(connection: "Connection") -> None:
-            nonlocal held  # The writer may call this again if another job spoils the transaction.
-            held = held or self._locks.acquire(run_id)
-            if not held:
-                run = store.select_run(connection, run_id)
-                where = f"in {run.owner}" if run else "in another process"
-                raise UserError(f"run {run_id!r} is running {where}: wait for it, or stop it first")
+class _Hold:
+    """The lock of one run for one who wants it; used by the writer's thread alone."""
 
-        return self.writer.run(acquire, writes=False)
+    def __init__(self, locks: Locks, run_id: str) -> None:
+        self._locks = locks
+        self._run_id = run_id
+        self._held = False  # The writer may call twice if another job spoils the transaction.
 
-    def _released(self, run_id: str) -> "Future[None]":
-        return self.writer.run(lambda _: self._locks.release(run_id), writes=False)
+    def take(self, connection: "Connection") -> None:
+        """Take it.
+
+        Raises:
+            UserError: the run is live.
+        """
+        self._held = self._held or self._locks.acquire(self._run_id)
+        if not self._held:
+            run = store.select_run(connection, self._run_id)
+            where = f"in {run.owner}" if run else "in another process"
+            raise UserError(f"run {self._run_id!r} is running {where}: wait for it, or stop it first")
+
+    def give_back(self, _: "Connection") -> None:
+        """Give it back, where it was taken."""
+        if self._held:
+            self._locks.release(self._run_id)
+            self._held = False
 
 
 class RunSink:
@@ -171,14 +182,14 @@ class RunSink:
         *,
         durable: bool = False,
         lazy: bool = False,
-        begins: bool = False,
+        begins: "Callable[[Connection], None] | None" = None,
         ends: RunEnd | None = None,
     ) -> "asyncio.Future[None]":
-        """Queue rows, and note in the list of runs that the run begins or has ended."""
+        """Queue rows; note in the list of runs that the run has ended, or after `begins` that it begins."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
 
-        def settle(outcome: Outcome) -> None:
+        def settle(outcome: Outcome, _: object) -> None:
             self._failure = self._failure or outcome
             if future.cancelled():
                 return
@@ -195,6 +206,7 @@ class RunSink:
                 rows=rows,
                 durable=durable,
                 lazy=lazy,
+                first=begins,
                 begins=self._run if begins else None,
                 ends=ends,
                 settle=settle,
@@ -222,7 +234,12 @@ class RunSink:
 
 def owner() -> str:
     """Name this process, for messages to other users of the database."""
-    return f"process {os.getpid()} on {socket.gethostname()}"
+    return f"process {os.getpid()} on {_host()}"
+
+
+@cache
+def _host() -> str:
+    return socket.gethostname()
 
 
 @cache

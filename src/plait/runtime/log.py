@@ -135,7 +135,7 @@ class RunLog:
             UserError: there is no such run.
             LogError: the log cannot be read.
         """
-        work = self._keeper.writer.run(lambda connection: store.rows_of(connection, run_id), writes=False)
+        work = self._keeper.writer.queued(lambda connection: store.rows_of(connection, run_id), writes=False)
         return await result_of(work)
 
     def records(self, run_id: str) -> list[Record]:
@@ -224,7 +224,7 @@ class RunLog:
         Raises:
             LogError: the database cannot be used.
         """
-        result = await result_of(self._keeper.writer.run(work, writes=writes, durable=removes))
+        result = await result_of(self._keeper.writer.queued(work, writes=writes, durable=removes))
         if removes:
             await asyncio.to_thread(self._database.truncate_journal)
         return result
@@ -238,7 +238,7 @@ class RunLog:
         self._keeper.close()
 
     def _read(self, work: "Callable[[Connection], T]") -> T:
-        return self._keeper.writer.run(work, writes=False).result()
+        return self._keeper.writer.run(work, writes=False)
 
     def _summary(self, run: RunRow, live: bool) -> RunSummary:
         status, seconds = run.status, run.seconds

@@ -7,7 +7,6 @@ runs at once so cost a few commits, and no caller ever waits on the disk within 
 import asyncio
 import queue
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -27,6 +26,8 @@ LINGER_SECONDS = 0.05
 
 T = TypeVar("T")
 Outcome: TypeAlias = BaseException | None
+Settle: TypeAlias = Callable[[Outcome, Any], None]
+"""Takes why a job failed, or None and what its function returned."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,11 +40,13 @@ class Append:
     durable: bool
     lazy: bool = False
     """Nobody waits for these rows: they may be written with the next ones."""
+    first: "Callable[[Connection], None] | None" = None
+    """Done before; where it raises a PlaitError the rows are refused. It may be called again."""
     begins: RunRow | None = None
     """A run to add first, which must not be there."""
     ends: RunEnd | None = None
     """How the run ended, to be noted in the list of runs."""
-    settle: "Callable[[Outcome], None]"
+    settle: Settle
     """Called on `loop` once the rows are on disk, or cannot be."""
     loop: asyncio.AbstractEventLoop
 
@@ -55,10 +58,13 @@ class Work:
     function: "Callable[[Connection], Any]"
     writes: bool
     durable: bool
-    future: "Future[Any]"
+    settle: Settle
+    loop: asyncio.AbstractEventLoop | None
+    """Where `settle` is called; None: in the writer's thread."""
 
 
 Job: TypeAlias = Append | Work
+Settled: TypeAlias = tuple[Job, Outcome, Any]
 
 
 class Writer:
@@ -69,6 +75,7 @@ class Writer:
         self._database = database
         self._on_reconnect = on_reconnect
         self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._urgent = threading.Event()  # Somebody waits for something in the queue.
         self._failed: dict[tuple[str, int], LogError] = {}
         self._connection: Connection | None = None
         self._closed = False
@@ -77,16 +84,21 @@ class Writer:
 
     def append(self, job: Append) -> None:
         """Queue rows; they are committed in the order they came."""
-        self._refuse_when_closed()
-        self._queue.put(job)
+        self._put(job)
 
-    def run(
-        self, function: "Callable[[Connection], T]", *, writes: bool = True, durable: bool = False
-    ) -> "Future[T]":
-        """Queue a function; the future holds what it returns or raises."""
-        self._refuse_when_closed()
+    def run(self, function: "Callable[[Connection], T]", *, writes: bool = True, durable: bool = False) -> T:
+        """Do something in turn with what is queued, and wait for what it returns or raises."""
         future: Future[T] = Future()
-        self._queue.put(Work(function=function, writes=writes, durable=durable, future=future))
+        self._put(Work(function=function, writes=writes, durable=durable, settle=_into(future), loop=None))
+        return future.result()
+
+    def queued(
+        self, function: "Callable[[Connection], T]", *, writes: bool = True, durable: bool = False
+    ) -> "asyncio.Future[T]":
+        """Queue a function from an event loop; await what it returns or raises with `result_of`."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._put(Work(function=function, writes=writes, durable=durable, settle=_into(future), loop=loop))
         return future
 
     def close(self) -> None:
@@ -94,11 +106,15 @@ class Writer:
         if not self._closed:
             self._closed = True
             self._queue.put(None)
+            self._urgent.set()
         self._thread.join()
 
-    def _refuse_when_closed(self) -> None:
+    def _put(self, job: Job) -> None:
         if self._closed:
             raise RuntimeError("the run log is closed")
+        self._queue.put(job)
+        if not _is_lazy(job):
+            self._urgent.set()
 
     def _work(self) -> None:
         try:
@@ -111,25 +127,23 @@ class Writer:
         """Commit all that is queued, at least one job; say whether to go on."""
         jobs = self._take()
         todo = [job for job in jobs if job is not None]
-        settled: list[tuple[Append, Outcome]] = []
+        settled: list[Settled] = []
         self._commit(todo, settled)
         _settle(settled)
         return len(todo) == len(jobs)
 
     def _take(self) -> list[Job | None]:
         """Take all that is queued; wait a little for more while nobody waits for any of it."""
-        jobs: list[Job | None] = [self._queue.get()]
-        deadline = time.monotonic() + LINGER_SECONDS
-        while True:
-            while not self._queue.empty():
-                jobs.append(self._queue.get())
-            left = deadline - time.monotonic()
-            if left <= 0 or not all(isinstance(job, Append) and job.lazy for job in jobs):
-                return jobs
-            with suppress(queue.Empty):
-                jobs.append(self._queue.get(timeout=left))
+        jobs = [self._queue.get()]
+        if jobs[0] is not None and _is_lazy(jobs[0]):
+            self._urgent.wait(LINGER_SECONDS)
+        # Before the queue is emptied: what comes later is then either taken now or flagged anew.
+        self._urgent.clear()
+        while not self._queue.empty():
+            jobs.append(self._queue.get())
+        return jobs
 
-    def _commit(self, jobs: list[Job], settled: list[tuple[Append, Outcome]], *, again: bool = False) -> None:
+    def _commit(self, jobs: list[Job], settled: list[Settled], *, again: bool = False) -> None:
         """Commit jobs together, once more on a new connection where it was lost.
 
         If that fails, commit them one by one, so that each bears its own error.
@@ -149,23 +163,17 @@ class Writer:
                     self._commit([job], settled, again=again)
                 return
             outcomes = [(jobs[0], exc, None)]
-        for job, error, value in outcomes:
+        for job, error, _ in outcomes:
             if isinstance(job, Append):
                 self._remember_failure(job, error)
-                settled.append((job, error))
-            elif not job.future.set_running_or_notify_cancel():
-                continue
-            elif error is not None:
-                job.future.set_exception(error)
-            else:
-                job.future.set_result(value)
+        settled += outcomes
 
-    def _transaction(self, jobs: list[Job], *, again: bool) -> list[tuple[Job, Outcome, Any]]:
+    def _transaction(self, jobs: list[Job], *, again: bool) -> list[Settled]:
         connection = self._connect()
         writes = any(isinstance(job, Append) or job.writes for job in jobs)
         durable = any(job.durable for job in jobs)
         with self._database.begin(connection, writes=writes, durable=durable):
-            outcomes: list[tuple[Job, Outcome, Any]] = []
+            outcomes: list[Settled] = []
             waiting: list[Append] = []
             for job in jobs:
                 if isinstance(job, Append):
@@ -177,9 +185,7 @@ class Writer:
             outcomes += self._append_all(connection, waiting, again=again)
         return outcomes
 
-    def _append_all(
-        self, connection: "Connection", jobs: list[Append], *, again: bool
-    ) -> list[tuple[Job, Outcome, Any]]:
+    def _append_all(self, connection: "Connection", jobs: list[Append], *, again: bool) -> list[Settled]:
         """Insert the rows of all jobs whose process still owns its run.
 
         `again`: the connection was lost, and nobody knows whether before or after the commit.
@@ -190,11 +196,12 @@ class Writer:
             return [*((job, None, None) for job in done), *self._append_all(connection, jobs, again=False)]
         if not jobs:
             return []
+        hindered = [_hindrance(connection, job) for job in jobs]
         owned = appending.epochs(connection, {job.run_id for job in jobs})
-        outcomes: list[tuple[Job, Outcome, Any]] = []
+        outcomes: list[Settled] = []
         accepted: list[Append] = []
-        for job in jobs:
-            error = self._refusal(job, owned)
+        for job, hindrance in zip(jobs, hindered, strict=True):
+            error = hindrance or self._refusal(job, owned)
             if error is None:
                 accepted.append(job)
             outcomes.append((job, error, None))
@@ -216,7 +223,7 @@ class Writer:
         owned[job.run_id] = job.epoch
         return None
 
-    def _do(self, connection: "Connection", job: Work, *, alone: bool) -> tuple[Job, Outcome, Any]:
+    def _do(self, connection: "Connection", job: Work, *, alone: bool) -> Settled:
         try:
             return job, None, job.function(connection)
         except PlaitError as exc:
@@ -245,25 +252,57 @@ class Writer:
             self._connection = None
 
 
-def _settle(settled: list[tuple[Append, Outcome]]) -> None:
+def _hindrance(connection: "Connection", job: Append) -> PlaitError | None:
+    """Do what comes before the rows of a job; return what it raises."""
+    try:
+        if job.first is not None:
+            job.first(connection)
+    except PlaitError as exc:
+        return exc
+    return None
+
+
+def _is_lazy(job: Job) -> bool:
+    return isinstance(job, Append) and job.lazy
+
+
+def _into(future: "Future[T] | asyncio.Future[T]") -> Settle:
+    """Return what puts an outcome into a future."""
+
+    def settle(error: Outcome, value: Any) -> None:
+        if future.cancelled():
+            return
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
+            future.exception()  # Counts as seen: not everybody waits for what becomes of a job.
+
+    return settle
+
+
+def _settle(settled: list[Settled]) -> None:
     """Wake the callers, once for each event loop."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Append, Outcome]]] = {}
-    for job, error in settled:
-        by_loop.setdefault(job.loop, []).append((job, error))
-    for loop, jobs in by_loop.items():
+    by_loop: dict[asyncio.AbstractEventLoop | None, list[Settled]] = {}
+    for each in settled:
+        by_loop.setdefault(each[0].loop, []).append(each)
+    for loop, some in by_loop.items():
+        if loop is None:
+            _call_all(some)
+            continue
         # A loop that is closed has nobody left who waits; it may close at any moment.
         with suppress(RuntimeError):
-            loop.call_soon_threadsafe(_call_all, jobs)
+            loop.call_soon_threadsafe(_call_all, some)
 
 
-def _call_all(jobs: list[tuple[Append, Outcome]]) -> None:
-    for job, error in jobs:
-        job.settle(error)
+def _call_all(settled: list[Settled]) -> None:
+    for job, error, value in settled:
+        job.settle(error, value)
 
 
-async def result_of(future: "Future[T]") -> T:
+async def result_of(future: "asyncio.Future[T]") -> T:
     """Await what a queued function returns.
 
     Who stops waiting does not keep it from being run, nor others from learning what came of it.
     """
-    return await asyncio.shield(asyncio.wrap_future(future))
+    return await asyncio.shield(future)
