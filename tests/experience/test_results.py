@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from plait.experience.pipelines.results import first_of, in_order, is_cut, last_of, not_found, rows_of
-from plait.tools.rendering import NO_RESULT, render
+from plait.experience.pipelines.results import first_of, in_order, is_cut, last_of, rows_of
+from plait.tools.rendering import NO_RESULT, not_found, render
 
 EVENTS = [
     {"event_id": "00000256", "name": "sync", "start": "2023-12-13 09:00:00", "minutes": 60, "room": None},

@@ -292,3 +292,22 @@ async def test_a_search_that_found_nothing_is_made_wider_without_asking_the_mode
     await stage.act("1. Find the next talk of dana")
     assert seen == ["dana 2023-12-18", "dana"]
     assert "a talk of dana" in stage.prompts("tool")[1]
+
+
+async def test_without_its_gate_a_search_that_found_nothing_is_not_made_again() -> None:
+    settings = ReflectionSettings().without(["tool-gate"])
+    bare = '# thought: on with it\nsearch_events(who="dana", time_max="2023-12-18")'
+    stage = Stage(
+        task="Find the next talk of dana",
+        tools=[from_function(_search_events, source="tests")],
+        tool=[bare, '# thought: on with it\ndone(result="nothing")'],
+        settings=settings,
+    )
+    await stage.act("1. Find the next talk of dana")
+    assert "a talk of dana" not in stage.prompts("tool")[1]
+
+
+@tool(effect="reads")
+async def _search_events(who: str, time_max: str = "") -> str:
+    """Find what is on."""
+    return "[]" if time_max else f"a talk of {who}"

@@ -50,3 +50,50 @@ def test_an_effect_that_was_or_may_have_been_done_is_not_done_again(field: str) 
     assert problem({"loan_id": "1"}, facts, "changes") != ""
     assert problem({"loan_id": "2"}, facts, "changes") == ""
     assert problem({"loan_id": "1"}, facts) == ""
+
+
+def test_an_effect_is_the_same_whatever_the_order_of_its_arguments() -> None:
+    done = step({"part": "bolt", "amount": 20}, effect=True)
+    facts = replace(known("order 20"), effects=Effects(done=[done]))
+    assert problem({"amount": 20, "part": "bolt"}, facts, "changes") != ""
+    assert problem({"amount": 21, "part": "bolt"}, facts, "changes") == ""
+
+
+@pytest.mark.parametrize("name", ["petId", "petID", "pet_ids", "uuid"])
+def test_an_id_is_known_by_many_names_and_may_be_a_number(name: str) -> None:
+    assert "417" in problem({name: [417]}, known("show it"), "changes")
+    assert problem({name: [417]}, known("show it", "417 | dana"), "changes") == ""
+
+
+def test_a_part_of_a_date_or_of_another_id_is_no_id() -> None:
+    assert problem({"id": "11"}, known("show it", notes="Today is 2023-11-30."), "changes") != ""
+    assert problem({"id": "417"}, known("show it", "00000417 | dana"), "changes") != ""
+    assert problem({"id": 11}, known("show number 11."), "changes") == ""
+
+
+def test_what_a_parameter_offers_is_not_made_up_and_an_example_of_an_id_is() -> None:
+    calendar = {"default": "primary", "description": "Whose; primary or shared. Such as cal-17."}
+    assert problem({"calendar_id": "primary"}, known("show it"), calendar_id=calendar) == ""
+    assert problem({"calendar_id": "shared"}, known("show it"), calendar_id=calendar) == ""
+    assert problem({"calendar_id": "cal-17"}, known("show it"), calendar_id=calendar) != ""
+
+
+def test_ids_that_the_caller_makes_up_may_be_made_up() -> None:
+    assert problem({"X_Request_ID": "a1b2", "idempotency_id": "7"}, known("order it"), "changes") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [
+        ("calendar.delete_event", True),
+        ("calendar.deleteEvent", True),
+        ("dropbox.move_file", False),
+        ("bin.undelete_event", False),
+    ],
+)
+def test_only_a_tool_that_deletes_is_held_to_hours(name: str, refused: bool) -> None:
+    rows = "event_id | event_start\n17 | 2023-12-01 14:00:00\n18 | 2023-12-01T14:00:00Z"
+    facts = known("Cancel my meetings before 10:30", "", rows)
+    said = call_problems(replace(tool("changes"), name=name), {"event_id": "17"}, facts)
+    assert bool(said) is refused
+    assert call_problems(replace(tool("changes"), name=name), {"event_id": "18"}, facts) == []

@@ -102,3 +102,8 @@ def test_a_weekday_that_is_not_the_next_is_not_worked_out(text: str) -> None:
 
 def test_a_date_in_an_input_file_is_not_the_tasks() -> None:
     assert named_dates('Read it.\n\n<file name="a.txt">\nMarch 5\n</file>', NOTES) == {}
+
+
+@pytest.mark.parametrize("task", ["Delete the email that Ann sent me on Monday", "What did I do on Friday?"])
+def test_a_weekday_of_what_is_over_is_not_worked_out(task: str) -> None:
+    assert named_dates(task, "Today is Thursday 2023-11-30.") == {}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plait.reflection.phrases import ahead, names_period, names_time, of_one, of_several
+from plait.reflection.phrases import ahead, makes_one, names_period, names_time, of_one, of_several
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,50 @@ from plait.reflection.phrases import ahead, names_period, names_time, of_one, of
     ],
 )
 def test_what_a_task_speaks_of_is_one_or_several(task: str, several: bool) -> None:
+    assert of_several(task) is several
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Send a reminder to everyone in the design office",
+        "Send a reminder to my customers with status Lead",
+        "Send an email to Ann & Bob",
+        "Send an email to Ann, Bob, Carlos",
+        "Create a task for Ann. Create another for Bob",
+        "Create a task for Ann. Send it to Bob",
+        "Book a room, tell Ann",
+    ],
+)
+def test_several_new_things_or_people_are_not_one(task: str) -> None:
+    assert not makes_one(task)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Send an email to ann with the subject 'Rest, Bob. Send it'",
+        "I need to create a task for Ann. Can you create it?",
+        "Something came up. Schedule a meeting for 30 minutes",
+    ],
+)
+def test_one_new_thing_is_one(task: str) -> None:
+    assert makes_one(task)
+
+
+@pytest.mark.parametrize(
+    ("task", "several"),
+    [
+        ("Cancel my meeting with Ann tomorrow. Email her that I am ill", True),
+        ("Rename task 00000149 to 'X'. Move it to In Review", True),
+        ("Rename task 00000149 to 'X', move it to In Review", True),
+        ("I need to cancel my next meeting with aisha. Can you do that for me please?", False),
+        ("I need to reply to the latest mail from carlos. Can you send 'Thanks' to him?", False),
+        ("Sam is ill. Cancel my meeting with him", False),
+        ("Please, cancel my meeting with Ann", False),
+    ],
+)
+def test_more_than_one_order_is_several(task: str, several: bool) -> None:
     assert of_several(task) is several
 
 

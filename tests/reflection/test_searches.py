@@ -78,7 +78,7 @@ def test_words_that_fit_everything_are_left_out_and_values_of_a_list_stay() -> N
 
 
 def test_what_is_ahead_begins_today_and_only_where_the_tool_has_one_such_bound() -> None:
-    facts = replace(known("show the next talk"), notes=NOTES)
+    facts = replace(known("show the next loan"), notes=NOTES)
     since = {"type": "object", "properties": {"who": {"type": "string"}, "since": {"type": "string"}}}
     search = replace(tool(), parameters=since)
     assert mended(search, {"who": "dana"}, facts) == (
@@ -133,3 +133,40 @@ def test_a_word_for_the_kind_of_thing_is_given_up_where_nothing_is_called_so(
 def test_a_bound_and_a_word_are_given_up_at_once() -> None:
     empty = step({"query": "summary meeting", "time_max": "2023-12-18"}, "[]")
     assert wider(empty, known("cancel the next summary meeting")) == {"query": "summary"}
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        *("last Friday", "on the 18th", "on 18 Dec", "on Dec 18", "on 12/18", "at the weekend", "at noon"),
+        *("at 10:30", "at 3 pm"),
+    ],
+)
+def test_a_date_stays_however_the_task_says_when(when: str) -> None:
+    search = {"who": "dana", "since": "2023-12-18"}
+    assert kept(search, known(f"find what dana sent {when}", notes=NOTES)) == search
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "bounded"),
+    [
+        ("Cancel my next meeting with dana", "search_events", True),
+        ("Cancel the next Annual Report Kickoff meeting", "search_events", True),
+        ("Delete all upcoming appointments", "list_events", True),
+        ("Forward the email about next week's offsite to dana", "search_emails", False),
+        ("Forward the email about the upcoming meeting to dana", "search_emails", False),
+        ("Find the emails coming from dana", "search_emails", False),
+        ("Find the emails coming from dana", "search_events", False),
+    ],
+)
+def test_only_a_search_for_what_is_ahead_begins_today(task: str, name: str, bounded: bool) -> None:
+    search = replace(tool(since={"type": "string"}), name=f"office.{name}")
+    assert ("since" in mended(search, {"who": "dana"}, known(task, notes=NOTES))[0]) is bounded
+
+
+def test_only_words_to_look_for_are_left_out_or_shortened() -> None:
+    issues = replace(tool(), description="List the issues of a repository, open or closed.")
+    search = {"state": "closed", "query": "issues"}
+    assert mended(issues, search, known("How many closed issues has a/b?"))[0] == {"state": "closed"}
+    code = {"sql_query": "SELECT * FROM task", "state": "done task"}
+    assert wider(step(code, "[]"), known("count them")) is None

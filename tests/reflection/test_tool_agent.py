@@ -323,3 +323,34 @@ async def test_without_its_gate_an_agent_is_not_doubted() -> None:
     bare = f'# thought: on with it\nreturn_loan(loan_id="{DANA}")'
     stage = Stage(task="Return the last loan of dana", tool=[bare], settings=settings)
     assert (await chosen(stage, BOTH, RETURNED)).arguments == {"loan_id": DANA}
+
+
+async def test_without_its_gate_a_search_is_made_as_it_was_chosen() -> None:
+    settings = ReflectionSettings().without(["tool-gate"])
+
+    @tool(effect="reads")
+    def search_events(query: str, title: str = "") -> str:
+        return ""
+
+    tools = [from_function(search_events, source="tests")]
+    bare = '# thought: on with it\nsearch_events(query="x", title="")'
+    stage = Stage(task="Show x", tools=tools, tool=[bare], settings=settings)
+    assert (await chosen(stage)).arguments == {"query": "x", "title": ""}
+    stage = Stage(task="Show x", tools=tools, tool=[call('search_events(query="x", title="")')])
+    assert (await chosen(stage)).arguments == {"query": "x"}
+
+
+@pytest.mark.parametrize(
+    ("opinion", "ends"),
+    [
+        ("Let me think: no loan is left. So yes", True),
+        ("Yes or no? No.", False),
+        ("I cannot say", False),
+        (Reply(text="yes, but let me think", finish="length"), False),
+    ],
+)
+async def test_a_second_opinion_is_its_last_word_and_one_that_was_cut_is_none(
+    opinion: str | Reply, ends: bool
+) -> None:
+    stage = Stage(task="Return the last loan of dana", tool=[give_back(OMAR), opinion])
+    assert (await chosen(stage, BOTH, RETURNED)).done is ends

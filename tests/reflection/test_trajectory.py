@@ -1,5 +1,9 @@
 """Trajectories: what counts as found, and how calls and results are shown."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from plait.reflection.plan import read_plan
@@ -13,6 +17,25 @@ from plait.reflection.trajectory import (
     shown,
 )
 from plait.reflection.wording import Hints, Wording
+from plait.tools.rendering import NO_RESULT
+from plait.tools.tool import Tool
+
+
+async def _look(_: Mapping[str, Any]) -> str:
+    return "seen"
+
+
+LOOK = Tool(
+    name="look",
+    description="Look at something.",
+    parameters={
+        "type": "object",
+        "properties": {"at": {}, "times": {"type": "integer"}, "by": {"type": "string", "default": "hand"}},
+    },
+    effect="changes",
+    run=_look,
+    source="test",
+)
 
 
 def step(observation: str, *, ok: bool = True, effect: bool = False, thought: str = "") -> Step:
@@ -23,7 +46,19 @@ def step(observation: str, *, ok: bool = True, effect: bool = False, thought: st
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", " {} ", "None", "null", "No events found.", "no loan matches", "No open loans were found!"],
+    [
+        *(
+            "",
+            "[]",
+            " {} ",
+            "None",
+            "null",
+            "No events found.",
+            "no loan matches",
+            "No open loans were found!",
+        ),
+        *("No results.", "Event not found.", NO_RESULT),
+    ],
 )
 def test_a_read_that_found_nothing_is_empty(text: str) -> None:
     assert step(text).empty
@@ -45,9 +80,20 @@ def test_a_round_failed_where_one_subtask_did(status: str, failed: bool) -> None
 
 
 def test_an_effect_is_known_by_its_exact_call() -> None:
-    effects = Effects(done=[step("ok", effect=True)])
-    assert effects.has('look(at="it")')
-    assert not effects.has('look(at="that")')
+    effects = Effects(done=[step("ok", effect=True)], doubtful=[replace(step("?"), tool="order")])
+    assert effects.has(LOOK, {"at": "it"})
+    assert not effects.has(LOOK, {"at": "that"})
+    assert effects.may_have(replace(LOOK, name="order"), {"at": "it"})
+    assert not effects.may_have(LOOK, {"at": "it"})
+
+
+def test_an_effect_is_the_same_in_any_order_and_with_its_defaults_written_out() -> None:
+    done = replace(step("ok", effect=True), arguments={"at": "it", "times": 2})
+    effects = Effects(done=[done])
+    assert effects.has(LOOK, {"times": 2, "at": "it"})
+    assert effects.has(LOOK, {"times": 2, "at": "it", "by": "hand"})
+    assert not effects.has(LOOK, {"times": 2, "at": "it", "by": "eye"})
+    assert not effects.has(LOOK, {"times": 3, "at": "it"})
 
 
 def test_results_are_delimited_and_thoughts_lead_their_calls() -> None:

@@ -48,7 +48,7 @@ class ParsedReply:
 
 
 def format_call(name: str, arguments: Mapping[str, Any]) -> str:
-    """Write a call in the one canonical way, so that equal calls are equal texts."""
+    """Write a call as a model does, its arguments in the order they were given."""
     known = identifiers(list(arguments))
     return f"{name}({', '.join(f'{key}={format_literal(arguments[given])}' for key, given in known.items())})"
 

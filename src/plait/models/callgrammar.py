@@ -1,13 +1,12 @@
 """The grammar that holds a model to exactly one call of one of the tools it was offered."""
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import cast
 
 from plait.models import gbnf
 from plait.models.callspec import CallSpec, identifiers, read_spec
-from plait.models.schema import properties_of
+from plait.models.schema import is_identifier, properties_of
 
 MAX_STRING = 400
 """Characters of a string argument under the grammar."""
@@ -17,8 +16,6 @@ MAX_THOUGHT = 160
 """Characters of a thought under the grammar."""
 MAX_CRITIQUE = 200
 """Characters of a critique under the grammar."""
-
-_IDENTIFIER = re.compile(r"(?:^|_)id$", re.IGNORECASE)
 
 
 def call_grammar(specs: Sequence[CallSpec], *, critique: bool, score: bool, thought: bool = False) -> str:
@@ -51,7 +48,7 @@ def _call_rule(rules: gbnf.Rules, spec: CallSpec) -> str:
     items: list[tuple[str, bool]] = []
     for identifier, name in identifiers(list(properties_of(spec.parameters))).items():
         schema = properties_of(spec.parameters)[name]
-        if _IDENTIFIER.search(name) and schema.get("type") == "string":
+        if is_identifier(name) and schema.get("type") == "string":
             # Small models run away in zeros.
             schema = {"maxLength": MAX_IDENTIFIER, **schema}
         expression = gbnf.value(rules, schema, spec.parameters)

@@ -18,8 +18,14 @@ MAX_REFERENCES = 8
 
 _NO_SCHEMAS = ("$defs", "definitions", "enum", "const", "default", "examples")
 """Parts of a schema that say nothing by themselves about what fits it."""
+_IDENTIFIER = re.compile(r"(?i:(?:^|[\W_])(?:id|uuid|guid)s?$)|[a-z](?:Id|ID)s?$")
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?")
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a parameter or field is named like one that says which thing is meant: `event_id`, `petId`."""
+    return _IDENTIFIER.search(name) is not None
 
 
 def resolve(schema: Any, root: Schema) -> Schema:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from plait.reflection.requests import request_of, unquoted
+
 MONTHS: tuple[str, ...] = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -22,11 +24,10 @@ _MONTH_DAY = re.compile(
 _WEEKDAY = re.compile(rf"\b(\w+\s+)?({'|'.join(DAYS)})\b", re.IGNORECASE)
 _NOT_AHEAD = frozenset({"last", "past", "since", "previous", "every", "each"})
 """Words before a weekday that make it another one than the next."""
+_PAST = re.compile(r"\b(?:came|did|got|had|happened|met|received|sent|was|were|wrote)\b", re.IGNORECASE)
+"""With a weekday these words may mean one that is over."""
 _RELATIVE = re.compile(r"\b(today|tomorrow|yesterday)\b", re.IGNORECASE)
 _LAST_DAYS = re.compile(r"\b(?:last|past) (\d{1,3}) days\b", re.IGNORECASE)
-_QUOTED = re.compile(
-    r"""(?:(?<=\s)|^)(?:'.*?'|".*?"|\u201c.*?\u201d|\u2018.*?\u2019)(?=[\s.,;:!?]|$)""", re.DOTALL
-)
 _OFFSETS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 _LATER = re.compile(
     r"\b(push\w* (?:\S+ )*?back|postpone\w*|delay\w*|put (?:\S+ )*?off|later)\b", re.IGNORECASE
@@ -44,6 +45,7 @@ _UNITS = {
     "day": timedelta(days=1),
     "week": timedelta(weeks=1),
 }
+ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?")
 """A day and a time as tools write them."""
 
@@ -97,20 +99,6 @@ def today_of(notes: str) -> date | None:
     return date.fromisoformat(found[1]) if found else None
 
 
-ASKED = r"(?:(?:can|could|would|will) you |please |kindly |i (?:need|want|would like) (?:you )?to )*"
-"""How one asks, as a pattern that ignores case: what follows says what is to be done."""
-
-
-def request_of(task: str) -> str:
-    """Return what the user asks for, without the texts of input files."""
-    return task.partition("\n\n<file name=")[0]
-
-
-def unquoted(text: str) -> str:
-    """Return a text without what it quotes: words to be used as they are, not to be understood."""
-    return _QUOTED.sub(" ", text)
-
-
 def dates_text(dates: Mapping[str, date]) -> str:
     """Return the dates as a line for a prompt; empty where there are none."""
     if not dates:
@@ -125,8 +113,9 @@ def _found(text: str, today: date) -> Iterator[tuple[str, date]]:
         day = _day(int(match[3]), month, number) if match[3] else _nearest(month, number, today)
         if day is not None:
             yield match[0], day
+    over = _PAST.search(text) is not None
     for match in _WEEKDAY.finditer(text):
-        if (match[1] or "").strip().lower() in _NOT_AHEAD:
+        if over or (match[1] or "").strip().lower() in _NOT_AHEAD:
             continue
         ahead = (DAYS.index(match[2].lower()) - today.weekday() - 1) % 7 + 1
         yield match[2], today + timedelta(days=ahead)

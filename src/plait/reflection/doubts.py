@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from plait.models.callform import format_call
-from plait.reflection.checks import IDENTIFIER, Known, strings
-from plait.reflection.dates import MOMENT, named_shift, request_of
+from plait.models.schema import is_identifier
+from plait.reflection.checks import Known, strings
+from plait.reflection.dates import ISO_DAY, MOMENT, named_shift
 from plait.reflection.hours import hour_limit, outside
 from plait.reflection.phrases import (
     KINDS,
@@ -24,6 +25,7 @@ from plait.reflection.phrases import (
     topics,
     words_of,
 )
+from plait.reflection.requests import request_of
 from plait.reflection.trajectory import Step
 from plait.tools.tool import Tool
 
@@ -37,7 +39,6 @@ FAILED = "this very call failed before: change it, or use another tool"
 
 NO_TOOLS: Mapping[str, Tool] = {}
 SHOWN_LEFT = 5
-_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def doubts(
@@ -109,7 +110,7 @@ def _left(known: Known) -> str:
 def _identifiers(table: str) -> list[str]:
     """Return the values of the identifier column of a table, as tools' lists of records are shown."""
     header, *rows = [line.split(" | ") for line in table.splitlines()] or [[]]
-    column = next((n for n, name in enumerate(header) if IDENTIFIER.search(name)), None)
+    column = next((n for n, name in enumerate(header) if is_identifier(name)), None)
     return [] if column is None else [row[column] for row in rows if len(row) == len(header)]
 
 
@@ -137,7 +138,7 @@ def _too_much(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterato
 
 
 def _ids(arguments: Mapping[str, Any]) -> set[str]:
-    return {str(value) for name, value in arguments.items() if IDENTIFIER.search(name)}
+    return {text for name, value in arguments.items() if is_identifier(name) for text in strings(value)}
 
 
 def _group(name: str) -> str:
@@ -157,7 +158,7 @@ def _unheard_of(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Itera
 
 def _other_day(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     """Find a search for another day than the one that the task names."""
-    days = [day for value in arguments.values() if isinstance(value, str) for day in _ISO_DAY.findall(value)]
+    days = [day for value in arguments.values() if isinstance(value, str) for day in ISO_DAY.findall(value)]
     if not days or not known.dates or names_period(known.task):
         return
     texts = "\n".join(known.texts)

@@ -1,7 +1,7 @@
 """Hours that a task names as a limit, and records outside of them: "cancel my meetings before 10:30".
 
-Only where something is to be deleted or cancelled: what is moved may have a limit for its new time. Knows
-nothing of tools.
+Only where meetings or the like are to be deleted or cancelled: what is moved may have a limit for its new
+time, and of other things nobody knows which of their times counts. Knows nothing of tools.
 """
 
 import re
@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from datetime import time
 from typing import Literal, cast
 
-from plait.reflection.dates import ASKED, MOMENT, request_of, unquoted
+from plait.reflection.dates import MOMENT
+from plait.reflection.phrases import things
+from plait.reflection.requests import ASKED, request_of, unquoted
 
 AFTERNOON = 8
 """An hour before this one, said without `am`, `pm`, minutes or a leading zero, is meant for the afternoon."""
@@ -31,6 +33,13 @@ _LIMIT = re.compile(
     r"(?=\W*$|\s+(?:on|today|tomorrow|this|next|with)\b)",
     re.IGNORECASE,
 )
+_AT_AN_HOUR = re.compile(
+    r"\b(?:(?:appointment|booking|call|event|interview|meeting|session|talk)s?|everything|what i have)\b",
+    re.IGNORECASE,
+)
+"""What is at an hour by itself, as an order to be cancelled before 5 pm is not."""
+_HERE = re.compile(rf"{MOMENT.pattern}(?![:\dZ+]|\.\d|-\d)")
+"""A moment that names no zone: one with a zone may be at another hour here."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +66,9 @@ def hour_limit(task: str) -> HourLimit | None:
     if len(found) != 1 or _CLOCK.search(request["what"].replace(found[0]["said"], " ", 1)):
         return None
     [limit] = found
+    what = request["what"][: limit.start()]
+    if not _AT_AN_HOUR.search(what) or things(what) - {"event"}:
+        return None
     hour, minute, half = int(limit["hour"]), int(limit["minute"] or 0), (limit["half"] or "").lower()
     bare = not half and limit["minute"] is None and not limit["hour"].startswith("0")
     if (half == "p" and hour < 12) or (bare and hour < AFTERNOON):
@@ -79,7 +91,7 @@ def outside(limit: HourLimit, ids: Iterable[str], texts: Iterable[str]) -> dict[
     """
     rows = [line.split(" | ") for text in texts for line in text.splitlines() if " | " in line]
     moments = {
-        id: {moment for row in rows if id in row for moment in MOMENT.findall(" | ".join(row))} for id in ids
+        id: {moment for row in rows if id in row for moment in _HERE.findall(" | ".join(row))} for id in ids
     }
     alone = {id: next(iter(found)) for id, found in moments.items() if len(found) == 1}
     return {id: moment for id, moment in alone.items() if not _admits(limit, moment)}

@@ -167,8 +167,7 @@ async def _execute(journal: Journal, round_: Round, leaf: Leaf, choice: Choice, 
     tool, effects = round_.crew.executor.tools[choice.name], round_.effects
     if tool.effect == "changes":
         await round_.tree.turn(leaf)
-        again = Step(tool=choice.name, arguments=choice.arguments, ok=True, observation="", effect=True)
-        if effects.has(again.call) or effects.may_have(again.call):
+        if effects.has(tool, choice.arguments) or effects.may_have(tool, choice.arguments):
             return _refused(choice, "not done: exactly this was, or may have been, done before in this run")
 
     async def place(branch: Journal, _: None) -> Step:
@@ -188,7 +187,7 @@ async def _search_wider(journal: Journal, round_: Round, leaf: Leaf, number: int
     Needs no model; returns the steps it took, 0 or 1.
     """
     run, step = leaf.run, leaf.run.steps[-1]
-    arguments = wider(step, round_.known(leaf))
+    arguments = wider(step, round_.known(leaf)) if round_.crew.settings.tool.enabled else None
     if arguments is None or any(old.call == format_call(step.tool, arguments) for old in run.steps):
         return 0
     choice = Choice(name=step.tool, arguments=arguments, thought="Nothing was found, so I search wider.")

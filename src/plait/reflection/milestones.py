@@ -7,7 +7,7 @@ it sees too little of the first, a second opinion is asked; of the second only a
 import re
 from collections.abc import Mapping, Sequence
 
-from plait.reflection.dates import unquoted
+from plait.reflection.requests import unquoted
 from plait.reflection.trajectory import Step
 from plait.tools.tool import Tool
 

@@ -8,12 +8,15 @@ texts of its input files.
 import re
 from typing import Literal
 
-from plait.reflection.dates import ASKED, MONTHS, request_of, unquoted
+from plait.reflection.dates import DAYS, MONTHS
+from plait.reflection.requests import ASKED, request_of, unquoted
 
+_SHORT_MONTHS = "|".join(("sept", *(month[:3] for month in MONTHS)))
 _TIME = re.compile(
     rf"\b(\d{{4}}(-\d{{2}})?|days?|weeks?|months?|quarters?|years?|hours?|today|tonight|tomorrow|yesterday|future|"
-    rf"upcoming|next|past|overdue|due|ago|since|until|recent|before|after|morning|afternoon|evening|"
-    rf"{'|'.join(MONTHS)})\b",
+    rf"upcoming|next|past|overdue|due|ago|since|until|recent|before|after|morning|afternoon|evening|noon|midnight|"
+    rf"weekends?|{'|'.join(MONTHS)}|{'|'.join(DAYS)}|\d{{1,2}}(st|nd|rd|th)|\d{{1,2}}[/.]\d{{1,2}}|\d{{1,2}}:\d{{2}}|"
+    rf"({_SHORT_MONTHS})\.? \d{{1,2}}|\d{{1,2}}\.? ({_SHORT_MONTHS})|\d{{1,2}} ?[ap]\.?m)\b",
     re.IGNORECASE,
 )
 _PERIOD = re.compile(
@@ -21,7 +24,24 @@ _PERIOD = re.compile(
     r"|\b(ago|since|until|weekend)\b",
     re.IGNORECASE,
 )
-_SEVERAL = re.compile(r"\b(all|any|every|each|both|them|those|these|their|and|then|also)\b", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"\b(all|any|every|each|both|them|those|these|their|and|then|also|plus|another|everyone|everybody)\b| & ",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(r"\b[A-Z][a-z]+, [A-Z][a-z]+\b")
+_PEOPLE = re.compile(
+    r"\b(attendees|clients|colleagues|customers|employees|leads|managers|members|participants|people|team|users)\b",
+    re.IGNORECASE,
+)
+_CLAUSES = re.compile(r"[.!?;,](?:\s+(?:and|then|also|please))*\s+")
+_ORDER = re.compile(
+    rf"\W*(?P<asked>{ASKED})(?:add|assign|book|cancel|change|create|delete|drop|e-?mail|forward|give|invite|make|mark|"
+    r"message|move|notify|postpone|remind|remove|rename|reply|reschedule|schedule|send|set|share|tell|update|write)\b",
+    re.IGNORECASE,
+)
+"""What begins a clause that says what to do."""
+_WISHES = re.compile(r"\bi (?:need|want|would)\b", re.IGNORECASE)
+_ASKS = re.compile(r"\b(?:can|could|would|will) you\b", re.IGNORECASE)
 _PLURAL = re.compile(r"(?<![A-Z\w'])[a-z-]{2,}[^\Wsiu]s\b(?!')")
 """A word in small letters that may be a plural: `meetings`, not `Sales`, `status`, `this`, `class`."""
 _ONE = re.compile(
@@ -53,14 +73,15 @@ _MAILING = frozenset({"email", "mail", "e-mail"})
 _BEFORE_VERBS = frozenset({"", "you", "please", "kindly", "to", "and", "then"})
 """After which they say what to do: "email Ann"."""
 _NAMING = r"\b(?:re(?:name|title)\b|change the (?:name|title) of\b)(?:(?!\b(?:to|and|then)\b)[^.;,!?])*"
-_AHEAD = re.compile(r"\b(next|future|upcoming|coming)\b", re.IGNORECASE)
+_AHEAD = re.compile(r"\b(?:next|future|upcoming|coming)\b(?P<what>(?:\s+[\w'\u2019-]+){1,6})", re.IGNORECASE)
+"""With the words among which stands what is to come."""
 
 
 def of_several(task: str) -> bool:
     """Whether a task speaks of more than one thing to do."""
     told = _told(task)
     plural = _PLURAL.search(told) is not None and not _ONE.search(told)
-    return plural or _SEVERAL.search(told) is not None
+    return plural or _says_more(told)
 
 
 def of_one(task: str) -> bool:
@@ -71,7 +92,7 @@ def of_one(task: str) -> bool:
 def makes_one(task: str) -> bool:
     """Whether a task wants one new thing, such as a letter that is sent, and nothing else."""
     told = _WITH_IT.sub(" ", _QUOTES.sub(" ", request_of(task)))
-    return _MAKES.search(told) is not None and _SEVERAL.search(told) is None
+    return _MAKES.search(told) is not None and not _PEOPLE.search(told) and not _says_more(told)
 
 
 def extreme(task: str) -> Literal["first", "last"] | None:
@@ -93,17 +114,28 @@ def words_of(task: str) -> set[str]:
     return set(re.findall(r"[a-z]+", _told(task).lower()))
 
 
-def ahead(task: str) -> bool:
-    """Whether a task is about what is still to come."""
-    return _AHEAD.search(_told(task)) is not None
+def ahead(task: str) -> set[str]:
+    """Return words for what may be meant that is still to come: those after `next`, as things are named."""
+    return {word for found in _AHEAD.finditer(_told(task)) for word in things_named(found["what"])}
+
+
+def things_named(words: str) -> set[str]:
+    """Return words as things are named: each in the singular, and one word for each kind of thing."""
+    said: list[str] = re.findall(r"[a-z]+(?:-[a-z]+)?", words.lower())
+    return {KINDS.get(word, word.removesuffix("s")) for word in said}
 
 
 def kinds(task: str) -> set[str]:
     """Return the kinds of things that a task speaks of, where it names them: a meeting is an event."""
-    words = re.findall(r"[a-z]+(?:-[a-z]+)?", _told(task).lower())
+    return things(_told(task))
+
+
+def things(words: str) -> set[str]:
+    """Return the kinds of things that some words of a task speak of."""
+    said = re.findall(r"[a-z]+(?:-[a-z]+)?", words.lower())
     return {
         KINDS[word]
-        for before, word in zip(["", *words], words, strict=False)
+        for before, word in zip(["", *said], said, strict=False)
         if word in KINDS and not (word in _MAILING and before in _BEFORE_VERBS)
     }
 
@@ -122,6 +154,15 @@ def names_time(task: str) -> bool:
 def names_period(task: str) -> bool:
     """Whether a task speaks of a stretch of time: `in the last 3 weeks`."""
     return _PERIOD.search(_told(task)) is not None
+
+
+def _says_more(told: str) -> bool:
+    """Whether words name several, or say more than once what to do."""
+    if _SEVERAL.search(told) or _NAMES.search(told):
+        return True
+    orders = [order["asked"] for clause in _CLAUSES.split(told) if (order := _ORDER.match(clause))]
+    # "I need to ... Can you ...?" wishes and asks for the same.
+    return len(orders) > (2 if orders and _WISHES.search(orders[0]) and _ASKS.search(orders[-1]) else 1)
 
 
 def _told(task: str) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plait.reflection.checks import Known
-from plait.reflection.dates import today_of
-from plait.reflection.phrases import ahead, becomes, names_time
+from plait.reflection.dates import ISO_DAY, today_of
+from plait.reflection.phrases import ahead, becomes, names_time, things_named
 from plait.reflection.trajectory import Step
 from plait.tools.tool import Tool
 
@@ -20,17 +20,18 @@ _KIND = re.compile(
     r"(?<=\w)\s+(meeting|event|appointment|e-?mail|message|task|document|file|note|contact|customer|record)s?$",
     re.IGNORECASE,
 )
+_WORDS = re.compile(r"^q$|query|text|word|search|term|name|title|subject|topic|phrase", re.IGNORECASE)
+_CODE = re.compile(r"sql|code|path|file|url|regex|pattern", re.IGNORECASE)
 _OF_TIME = re.compile(r"date|day|time|due|when", re.IGNORECASE)
-_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def mended(tool: Tool, arguments: Mapping[str, Any], known: Known) -> tuple[dict[str, Any], list[str]]:
     """Mend the arguments of a search, and say what was mended.
 
-    Where the task asks for what is ahead and names no date, today is the lower bound. Left out are
-    empty texts, words that fit everything the tool can find, a date given as words, dates where the task
-    names no time, and what a thing is only to be called afterwards. What else the task says or a list of
-    values allows stays.
+    Where the task means what is ahead of the kind that the tool finds and names no date, today is the lower
+    bound. Left out are empty texts, words to look for that fit everything the tool can find, a date given as
+    words, dates where the task names no time, and what a thing is only to be called afterwards. What else
+    the task says or a list of values allows stays.
     """
     if tool.effect != "reads":
         return dict(arguments), []
@@ -56,7 +57,7 @@ def wider(step: Step, known: Known) -> dict[str, Any] | None:
     less = dict(step.arguments)
     if not known.dates and ahead(known.task):
         less = {name: v for name, v in less.items() if not (_is_dated(v) and _UPPER.search(name))}
-    less = {name: _KIND.sub("", v) if isinstance(v, str) else v for name, v in less.items()}
+    less = {name: _bare(name, value) for name, value in less.items()}
     return less if less and less != step.arguments else None
 
 
@@ -70,13 +71,14 @@ def _needless(tool: Tool, name: str, value: Any, known: Known) -> bool:
         # Without a day to reckon from nothing is known about dates.
         timeless = today_of(known.notes) is not None and not known.dates and not names_time(known.task)
         return timeless and value[:10] not in "\n".join(known.texts)
-    return _fits_everything(tool, value) or _only_date(value, known) or becomes(known.task, value)
+    everything = _is_words(name) and _fits_everything(tool, value)
+    return everything or _only_date(value, known) or becomes(known.task, value)
 
 
 def _said_by_bounds(tool: Tool, name: str, arguments: Mapping[str, Any]) -> bool:
     """Whether words to search for are only the day that both bounds of the search say too."""
     value = arguments[name]
-    if not isinstance(value, str) or not _ISO_DAY.fullmatch(value.strip()) or name in _required(tool):
+    if not isinstance(value, str) or not ISO_DAY.fullmatch(value.strip()) or name in _required(tool):
         return False
     bounds = [other for other in arguments if str(arguments[other]).startswith(value.strip())]
     both = any(map(_LOWER.search, bounds)) and any(map(_UPPER.search, bounds))
@@ -94,7 +96,8 @@ def _required(tool: Tool) -> Sequence[str]:
 def _from_today(tool: Tool, arguments: dict[str, Any], known: Known) -> dict[str, Any]:
     """Return the arguments with today as the lower bound where only what is ahead is asked for."""
     today = today_of(known.notes)
-    if today is None or known.dates or not ahead(known.task):
+    finds = things_named(tool.name.rpartition(".")[2].replace("_", " "))
+    if today is None or known.dates or finds.isdisjoint(ahead(known.task)):
         return arguments
     properties: Mapping[str, Mapping[str, Any]] = tool.parameters.get("properties", {})
     lower = [name for name in properties if _LOWER.search(name)]
@@ -104,8 +107,18 @@ def _from_today(tool: Tool, arguments: dict[str, Any], known: Known) -> dict[str
     return {**arguments, lower[0]: f"{today.isoformat()}{time}"}
 
 
+def _bare(name: str, value: Any) -> Any:
+    """Return words to look for without a last one that only says what kind of thing is meant."""
+    return _KIND.sub("", value) if isinstance(value, str) and _is_words(name) else value
+
+
+def _is_words(name: str) -> bool:
+    """Whether a parameter is one for words to look for, not a choice such as a status, nor code."""
+    return _WORDS.search(name) is not None and _CODE.search(name) is None
+
+
 def _is_dated(value: Any) -> bool:
-    return isinstance(value, str) and _ISO_DAY.match(value) is not None
+    return isinstance(value, str) and ISO_DAY.match(value) is not None
 
 
 def _only_date(value: str, known: Known) -> bool:

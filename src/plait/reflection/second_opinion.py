@@ -5,10 +5,12 @@ model thinks that a subtask is reached and its agent goes on all the same, or wh
 milestone is reached and nothing shows it; so it costs most runs nothing.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from plait.agents.agent import Agent, ask
+from plait.events import Noted
 from plait.journal import Journal
 from plait.models.protocol import Grammar, Message, Request
 from plait.reflection.crew import Crew
@@ -16,8 +18,9 @@ from plait.reflection.doubts import ALL_ACTED_ON, REACHED
 from plait.reflection.trajectory import Step, SubtaskRun, one_line
 
 ROLE = "second opinion"
-MAX_TOKENS = 8
-YES_OR_NO = 'root ::= "yes" | "no"\n'
+MAX_TOKENS = 256
+"""A grammar ends the reply after its one word; where none is taken, a model may think first."""
+YES_OR_NO = ("yes", "no")
 SHOWN_CHARACTERS = 300
 """Of the result of each effect."""
 SHOWN_STEPS = 8
@@ -61,22 +64,33 @@ async def which_way(
     """
     prompt = crew.wording.fork(run.subtask.goal, _lines(run.steps[-SHOWN_STEPS:]) or ["nothing"], ways)
     numbers = [str(number) for number in range(len(ways) + 1)]
-    grammar = " | ".join(f'"{number}"' for number in numbers)
-    text = await _answer(journal, crew, prompt, name, f"root ::= {grammar}\n")
-    return int(text) if text in numbers else None
+    answer = await _answer(journal, crew, prompt, name, numbers)
+    return int(answer) if answer else None
 
 
 async def _yes(journal: Journal, crew: Crew, prompt: str, name: str) -> bool:
-    return (await _answer(journal, crew, prompt, name, YES_OR_NO)).lower().startswith("yes")
+    return await _answer(journal, crew, prompt, name, YES_OR_NO) == "yes"
 
 
-async def _answer(journal: Journal, crew: Crew, prompt: str, name: str, grammar: str) -> str:
+async def _answer(journal: Journal, crew: Crew, prompt: str, name: str, words: Sequence[str]) -> str:
+    """Return the last of some words in the reply; empty where it was cut or has none."""
     request = Request(
         messages=[Message(role="user", content=prompt)],
-        form=Grammar(gbnf=grammar),
+        form=one_of(words),
         settings=replace(crew.tool.settings, temperature=0.0, max_tokens=MAX_TOKENS),
     )
-    return (await ask(journal, _judge(crew.tool), request, name)).text.strip()
+    reply = await ask(journal, _judge(crew.tool), request, name)
+    said = [word for word in re.findall(r"\w+", reply.text.lower()) if word in words]
+    if not said or reply.finish == "length":
+        journal.emit(Noted(text=f"the {ROLE} gave no answer that can be used: it counts as none"))
+        return ""
+    return said[-1]
+
+
+def one_of(words: Sequence[str]) -> Grammar:
+    """Return the form of a reply that is one of some words."""
+    ways = " | ".join(f'"{word}"' for word in words)
+    return Grammar(gbnf=f"root ::= {ways}\n")
 
 
 def _lines(steps: Sequence[Step]) -> list[str]:

@@ -122,7 +122,7 @@ def _choice(crew: Crew, parsed: ParsedReply, known: Known) -> Choice:
     """Return the call that was written, a search mended where that needs no model."""
     name, arguments = parsed.call.name, parsed.call.arguments
     mendings: list[str] = []
-    if name != DONE.name:
+    if name != DONE.name and crew.settings.tool.enabled:
         arguments, mendings = mended(crew.executor.tools[name], arguments, known)
     return Choice(
         name=name,

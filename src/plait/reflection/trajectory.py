@@ -10,17 +10,16 @@ from typing import Any, Literal
 
 from plait.models.callform import format_call
 from plait.reflection.plan import Plan, Subtask
+from plait.tools.arguments import same_arguments
+from plait.tools.rendering import NO_RESULT, found_nothing
+from plait.tools.tool import Tool
 
 SHOWN_CHARACTERS = 8_000
 """Of all results in one prompt: tables have two characters a token, and the embedded engine 8,192 tokens."""
 OLD_CHARACTERS = 500
 """Of an older result where there are too many."""
 
-_EMPTY = re.compile(
-    r"\s*(\[\]|\{\}|none|null|nothing|no \w+( \w+)? (was |were )?(found|match\w*)|no match\w*)?\W*$",
-    re.IGNORECASE,
-)
-
+_EMPTY = ("", "[]", "{}", "null", NO_RESULT)
 _DELIMITER = re.compile(r"</(?=\s*(?:result|file))", re.IGNORECASE)
 
 SubtaskStatus = Literal["todo", "doing", "succeeded", "failed", "split", "skipped"]
@@ -47,7 +46,9 @@ class Step:
     @property
     def empty(self) -> bool:
         """Whether a read found nothing."""
-        return not self.effect and self.ok and _EMPTY.match(self.observation) is not None
+        if self.effect or not self.ok:
+            return False
+        return self.observation.strip() in _EMPTY or found_nothing(self.observation)
 
     @property
     def call(self) -> str:
@@ -125,13 +126,18 @@ class Effects:
             rectified=list(self.rectified),
         )
 
-    def has(self, call: str) -> bool:
+    def has(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
         """Whether exactly this call was done with success."""
-        return any(step.call == call for step in self.done)
+        return any(_same(step, tool, arguments) for step in self.done)
 
-    def may_have(self, call: str) -> bool:
+    def may_have(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
         """Whether nobody knows if exactly this call was done."""
-        return any(step.call == call for step in self.doubtful)
+        return any(_same(step, tool, arguments) for step in self.doubtful)
+
+
+def _same(step: Step, tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    """Whether a step made this call, in any order of arguments and with defaults written out or not."""
+    return step.tool == tool.name and same_arguments(tool, step.arguments, arguments)
 
 
 def delimited(text: str) -> str:

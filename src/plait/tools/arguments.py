@@ -47,6 +47,22 @@ def canonical(tool_name: str, arguments: Mapping[str, Any]) -> str:
     return f"{tool_name}({spelled})"
 
 
+def same_arguments(tool: Tool, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two calls of a tool ask for the same, in any order, and with defaults written out or not."""
+    return canonical(tool.name, _said(tool, one)) == canonical(tool.name, _said(tool, other))
+
+
+def _said(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are not the defaults of their parameters."""
+    schemas: Mapping[str, Any] = tool.parameters.get("properties", {})
+    defaults = {
+        name: cast("Mapping[str, Any]", schema)["default"]
+        for name, schema in schemas.items()
+        if isinstance(schema, Mapping) and "default" in schema
+    }
+    return {name: v for name, v in arguments.items() if name not in defaults or defaults[name] != v}
+
+
 def inline(schema: Mapping[str, Any], document: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Replace every `$ref` into `document` (default: the schema itself) by what it names.
 

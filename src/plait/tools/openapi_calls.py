@@ -159,7 +159,7 @@ def _place(prepared: _Prepared, operation: Operation, part: Field, value: Any) -
 def _authorize(prepared: _Prepared, operation: Operation, environment: Mapping[str, str]) -> None:
     if not operation.credentials:
         return
-    for alternative in operation.credentials:
+    for alternative in sorted(operation.credentials, key=len, reverse=True):  # A key that is there is sent.
         secrets = [environment.get(credential.variable, "") for credential in alternative]
         if all(secrets):
             for credential, secret in zip(alternative, secrets, strict=True):

@@ -1,12 +1,23 @@
-"""Spells what a tool returned as text for a model. Knows nothing of calls or of how they are recorded."""
+"""Spells what a tool returned as text for a model, and says of such a text whether nothing was found.
+
+Knows nothing of calls or of how they are recorded.
+"""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
 from plait.errors import ToolError
 
 NO_RESULT = "Done; there is no result to show."
+_NOTHING = re.compile(
+    r"(?:no|zero|0) [^\n.;,]{0,60}?\b(?:found|match\w*|results?|records?|rows|hits)\b[^\n.;,]{0,100}[.!]?"
+    r"|nothing(?: was)?(?: found)?[.!]?"
+    r"|none[.!]?",
+    re.IGNORECASE,
+)
+_NOT_FOUND = re.compile(r"(?:[\w'-]+ ){0,6}not found\b[^\n.;,]{0,100}[.!]?", re.IGNORECASE)
 
 
 def render(result: Any) -> str:
@@ -27,6 +38,17 @@ def render(result: Any) -> str:
             raise ToolError(f"the tool returned a {kind}, which is neither text nor JSON") from exc
     # Databases take neither half characters nor NUL.
     return result.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+
+
+def found_nothing(observation: str) -> bool:
+    """Whether a result is nothing but a message that there is none."""
+    bare = observation.strip()
+    return _NOTHING.fullmatch(bare) is not None or not_found(bare)
+
+
+def not_found(observation: str) -> bool:
+    """Whether a result is nothing but a message that what was named is not there."""
+    return _NOT_FOUND.fullmatch(observation.strip()) is not None
 
 
 def table_rows(result: Any) -> str | None:

@@ -12,9 +12,10 @@ from plait.experience.exploitation.recall import Recalled, Recollection
 from plait.experience.exploitation.references import MOST_GOAL, Found, References
 from plait.experience.investigation.tree import Step as WalkedStep
 from plait.experience.pipelines import walk as pipelines
-from plait.experience.pipelines.results import is_identifier, rows_of
+from plait.experience.pipelines.results import rows_of
 from plait.experience.pipelines.walk import Finished, NextCall, Walk
 from plait.journal import Journal
+from plait.models.schema import is_identifier
 from plait.reflection.guide import Advice, Arrived, Call, Fork, Forward, Lost
 from plait.reflection.trajectory import Step
 

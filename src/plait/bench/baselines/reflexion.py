@@ -38,7 +38,7 @@ from plait.errors import ReplyError
 from plait.events import MemoryWritten, RoundStarted
 from plait.journal import Journal
 from plait.models.protocol import Grammar, Message
-from plait.reflection.second_opinion import YES_OR_NO
+from plait.reflection.second_opinion import YES_OR_NO, one_of
 from plait.reflection.trajectory import Step, one_line
 from plait.tools.arguments import canonical
 
@@ -142,7 +142,7 @@ async def _evaluate(journal: Journal, given: tuple[ReactTask, Episode]) -> str:
 
     chat = _asked(trial.chat, load(PACKAGE, "reflexion_evaluate"))
     evaluator = replace(work.agent, role="evaluator")
-    solved = await readable(journal, evaluator, chat, Grammar(gbnf=YES_OR_NO), read)
+    solved = await readable(journal, evaluator, chat, one_of(YES_OR_NO), read)
     return "" if solved else UNSOLVED
 
 

@@ -12,12 +12,13 @@ from itertools import pairwise
 from typing import Any
 
 from plait.experience.consolidation.caution import ASKING, with_answers
-from plait.experience.consolidation.trajectory import not_found, useful
+from plait.experience.consolidation.trajectory import useful
 from plait.experience.investigation.tree import Goal, Step
 from plait.experience.pipelines.pipeline import END, START, Constant, Edge, Node, Pipeline
 from plait.experience.pipelines.results import digest_of_result
 from plait.experience.words.goals import key_of
 from plait.journal import JSONObject
+from plait.tools.rendering import not_found
 
 AS_IT_WAS = "as_it_was"
 """Where the content of a record says that it holds for this very goal, and in which situation."""

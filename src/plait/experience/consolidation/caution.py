@@ -13,11 +13,12 @@ from typing import Any
 from plait.experience.consolidation.wording import Wording
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import Composed, Constant, Pipeline, parts_of, results_of
-from plait.experience.pipelines.results import answer_shape, first_of, is_identifier, rows_of
+from plait.experience.pipelines.results import answer_shape, first_of, rows_of
 from plait.experience.pipelines.walk import NO_CHOICE, Finished, NextCall, Walk
 from plait.experience.words.goals import key_of, masked
 from plait.experience.words.vocabulary import FUNCTION, LEMMAS, OBJECTS, QUESTIONS, STATE, UNITS, words
 from plait.journal import JSON
+from plait.models.schema import is_identifier
 from plait.tools.arguments import canonical
 
 FILTERS = words("""

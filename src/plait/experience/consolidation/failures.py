@@ -17,6 +17,7 @@ from plait.experience.pipelines.results import rows_of, spelled
 from plait.experience.words.goals import masked
 from plait.models.callform import parse_call
 from plait.models.callspec import CallSpec
+from plait.models.schema import is_identifier
 
 MOST_LESSONS = 8
 """Of one run."""
@@ -32,7 +33,6 @@ _PLACE = re.compile(r"(?:^|/)((round-\d+/(?:team-\d+/act/)?)subtask-[^/!]+)(?=[/
 _ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*|\d\d:\d\d(?::\d\d)?")
-_IDENTIFIER = re.compile(r"(?:^|_)id$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,7 +212,7 @@ def _kind(task: str, name: str, value: Any) -> Value:
 
 
 def _kind_of_text(task: str, name: str, text: str) -> Value:
-    if _IDENTIFIER.search(name):
+    if is_identifier(name):
         return "an identifier"
     forms: Sequence[tuple[re.Pattern[str], Value]] = (
         (_ADDRESS, "an address"),

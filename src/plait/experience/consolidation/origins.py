@@ -16,12 +16,11 @@ from plait.experience.pipelines.results import (
     WHOLE,
     first_of,
     in_order,
-    is_identifier,
     last_of,
     spelled,
 )
 from plait.experience.words.derive import minutes_between
-from plait.models.schema import properties_of, resolve
+from plait.models.schema import is_identifier, properties_of, resolve
 
 MOST_FIXED = 60
 """Characters around the values in a text that was put together."""

@@ -11,8 +11,9 @@ from plait.experience.consolidation.origins import columns
 from plait.experience.consolidation.wording import Wording
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import FromResult
-from plait.experience.pipelines.results import Row, is_cut, not_found, rows_of, spelled
+from plait.experience.pipelines.results import Row, is_cut, rows_of, spelled
 from plait.tools.arguments import canonical
+from plait.tools.rendering import not_found
 
 
 @dataclass(frozen=True, kw_only=True)

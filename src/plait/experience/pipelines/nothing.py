@@ -18,8 +18,8 @@ from plait.experience.pipelines.pipeline import (
     Pipeline,
     results_of,
 )
-from plait.experience.pipelines.results import is_identifier, is_time
-from plait.models.schema import properties_of, resolve
+from plait.experience.pipelines.results import is_time
+from plait.models.schema import is_identifier, properties_of, resolve
 
 Schemas = Mapping[str, Mapping[str, Any]]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from plait.tools.executor import UNKNOWN_RESULT
-from plait.tools.rendering import NO_RESULT
+from plait.tools.rendering import NO_RESULT, found_nothing
 
 Row = Mapping[str, str]
 
@@ -20,17 +20,9 @@ MOST_TRIFLE = 2
 WHOLE = ""
 """Name of the field of a result that has none: a text, a number."""
 
-_IDENTIFIER = re.compile(r"(?i:(?:^|[\W_])(?:id|uuid|guid)$)|[a-z](?:Id|ID)$")
 _CUT = re.compile(r"(?:\A|\n)\[cut: [^\n]*\]\s*\Z")
 _COLUMN = " | "
 _ONE_COLUMN = re.compile(r"id|[A-Za-z]\w*_\w+")
-_NOTHING = re.compile(
-    r"(?:no|zero|0) [^\n.;,]{0,60}?\b(?:found|match\w*|results?|records?|rows|hits)\b[^\n.;,]{0,100}[.!]?"
-    r"|nothing(?: was)?(?: found)?[.!]?"
-    r"|none[.!]?",
-    re.IGNORECASE,
-)
-_NOT_FOUND = re.compile(r"(?:[\w'-]+ ){0,6}not found\b[^\n.;,]{0,100}[.!]?", re.IGNORECASE)
 _TIME = re.compile(
     r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?P<zone>Z|[+-]\d\d:?\d\d)?)?|\d\d:\d\d(?::\d\d)?"
 )
@@ -59,22 +51,6 @@ def rows_of(observation: str) -> list[Row]:
 def is_cut(observation: str) -> bool:
     """Whether a result says at its end that more of it was left out."""
     return _CUT.search(observation) is not None
-
-
-def found_nothing(observation: str) -> bool:
-    """Whether a result is nothing but a message that there is none."""
-    bare = observation.strip()
-    return _NOTHING.fullmatch(bare) is not None or not_found(bare)
-
-
-def not_found(observation: str) -> bool:
-    """Whether a result is nothing but a message that what was named is not there."""
-    return _NOT_FOUND.fullmatch(observation.strip()) is not None
-
-
-def is_identifier(name: str) -> bool:
-    """Whether a parameter or field is named like one that says which thing is meant."""
-    return _IDENTIFIER.search(name) is not None
 
 
 def is_time(text: str) -> bool:
