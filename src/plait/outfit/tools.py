@@ -5,10 +5,12 @@ Knows nothing of where tools come from.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from typing import Any, cast
 
 from plait.errors import LogError, UserError
 from plait.journal import JSON, Journal, JSONObject
+from plait.reflection.dates import DAYS, today_of
 from plait.runtime.options import Options
 from plait.tools.sources import Toolset
 
@@ -32,7 +34,7 @@ async def pinned(journal: Journal, toolset: Toolset, options: Options) -> Toolse
 
 
 async def described_tools(journal: Journal, toolset: Toolset, options: Options) -> Mapping[str, Any]:
-    """Return the tools and notes as recorded at the beginning of the run.
+    """Return the tools and notes as recorded at the beginning of the run; the notes say what day it was.
 
     Raises:
         LogError: the record cannot be read.
@@ -48,7 +50,7 @@ async def described_tools(journal: Journal, toolset: Toolset, options: Options) 
             }
             for tool in toolset.tools
         ]
-        return {"notes": toolset.notes, "tools": tools}
+        return {"notes": _dated(toolset.notes), "tools": tools}
 
     sources: JSONObject = {"sources": list(options.tools)}
     recorded = cast("Mapping[str, Any]", await journal.call("tools", describe, sources))
@@ -58,3 +60,11 @@ async def described_tools(journal: Journal, toolset: Toolset, options: Options) 
     except (KeyError, TypeError) as error:
         raise LogError(f"the tools on record cannot be read: {str(recorded)[:80]!r}") from error
     return recorded
+
+
+def _dated(notes: str) -> str:
+    """Return notes that say what day it is: no agent knows."""
+    if today_of(notes) is not None:
+        return notes
+    today = date.today()
+    return f"Today is {DAYS[today.weekday()].title()}, {today.isoformat()}.\n{notes}".strip()

@@ -33,7 +33,7 @@ class Toolset:
 
     tools: Sequence[Tool]
     notes: str = ""
-    """What the sources' authors want agents to know, such as today's date; goes into prompts."""
+    """What the sources' authors want agents to know; goes into prompts."""
     in_folder: frozenset[str] = frozenset()
     """Names of the tools that keep their state in the run's folder and nowhere else."""
 
