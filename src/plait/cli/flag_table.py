@@ -171,7 +171,7 @@ FLAGS = (
     Flag(
         option="leave_out",
         kind=list[str],
-        help="Phases a team does without, for instance 2:review. Repeatable.",
+        help="Phases a team does without, for instance '2:code review'. Repeatable.",
         metavar="TEAM:PHASE,...",
         panel=TEAMS,
     ),
