@@ -105,7 +105,7 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def switches_of(given: Mapping[str, Any]) -> dict[str, bool]:
-    """Return the parts of reflection that flags with both ways switch on or off."""
+    """Return the parts of strands that flags with both ways switch on or off."""
     said = {name: given.get(_option_name(name)) for name in SWITCHES}
     return {name: on for name, on in said.items() if on is not None}
 
