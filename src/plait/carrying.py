@@ -17,7 +17,7 @@ from plait.experience.record import Memory
 from plait.models.budget import Budget
 from plait.models.embeddings import local_embedder
 from plait.models.ledger import entries, own_records, totals
-from plait.models.paths import data_folder
+from plait.models.paths import pins_file
 from plait.models.protocol import LanguageModel
 from plait.models.resolve import resolve_model
 from plait.outfit.consolidating import Consolidator
@@ -104,7 +104,7 @@ async def _outcome(
     if refill is not None:
         await refill.make_room(journal, folder, own=not options.out, aside=own_folder(journal.run_id))
     before = await asyncio.to_thread(standing, folder, records)
-    pins = Pins(file=data_folder() / "pins.json", ask=hands.approve_change)
+    pins = Pins(file=pins_file(), ask=hands.approve_change)
     import_modules(options.tools, options.tools_folder)
     async with open_tools([*options.tools, *hands.tools], folder, pins=pins) as toolset:
         model = hands.model or _model(journal, options)

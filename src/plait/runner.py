@@ -133,7 +133,7 @@ async def fork(
         changes: Options to change.
         hands: Tools that are functions must be given again.
         new_id: Id of the new run.
-        switches: Parts of reflection to switch on or off; the others stay as they were.
+        switches: Parts of strands to switch on or off; the others stay as they were.
 
     Raises:
         UserError: there is no such run or place, or the options or tools cannot be used.

@@ -65,7 +65,7 @@ class TeamOptions(TypedDict, total=False):
     phases: Sequence[str]
     """Only these phases of the chain."""
     leave_out: Sequence[str]
-    """Optional phases that single teams do without: `2:review,test` for team 2."""
+    """Optional phases that single teams do without: `2:code review,manual` for team 2."""
     group_size: int
     """Solutions merged at once."""
     prune_share: float

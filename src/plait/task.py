@@ -91,7 +91,8 @@ class Result:
     answer: Any
     """Text, or a JSON value of the asked type."""
     score: float | None
-    """The answer agent's own score, 0-10."""
+    """How good it is: of an answer its agent's own score, 0 to 10; of what teams make the quality that its
+    domain measures, of programs 0 to 1 and of stories 0 to 4."""
     message: str = ""
     """One line on why the run did not succeed and what to do; empty when it did."""
     artifacts: Sequence[str] = ()

@@ -59,15 +59,15 @@ def test_of_teams_only_what_makes_a_difference_is_switched_off(teams: int, varia
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "said", "where"),
     [
-        (Table.teams, {"teams": 1}),
-        (Table.experience, {"without": ("experience",)}),
-        (Table.experience, {"preset": "paper"}),
+        (Table.teams, {"teams": 1}, "with one team: ask for"),
+        (Table.experience, {"without": ("experience",)}, "with 4 teams and without experience: ask for"),
+        (Table.experience, {"preset": "paper"}, "with 8 teams: ask for"),
     ],
 )
-def test_a_table_of_nothing_is_refused(table: Table, said: dict[str, object]) -> None:
-    with pytest.raises(UserError, match="nothing of it makes a difference"):
+def test_a_table_of_nothing_is_refused(table: Table, said: dict[str, object], where: str) -> None:
+    with pytest.raises(UserError, match=f"nothing of it makes a difference {where}"):
         entries_of(table, STORIES.options(said))
 
 

@@ -193,16 +193,26 @@ def test_stories_are_read_from_lines_and_from_the_table_of_their_makers(stories:
     [
         ("stories.jsonl", '{"title": "x"}\n', "line 1: there is no 'story'"),
         ("stories.jsonl", "[]\n", "line 1: it is no object"),
-        ("stories.jsonl", "{\n", "cannot read the task file"),
+        ("stories.jsonl", "{}\n\n{\n", "line 1: there is no 'title'"),
+        ("stories.jsonl", '{"title": "x", "story": "y"}\n\n{\n', "line 3: it is no JSON"),
+        ("stories.jsonl", '{"title": "x", "story": "\udcff"}\n', "line 1: it is no UTF-8"),
+        ("rows.csv", "Name,Description,Category\nx,\udcff,z\n", "line 2: it is no UTF-8"),
         ("rows.csv", "Name,Description\nx,y\n", "has no column 'Category'"),
         ("rows.csv", "Name,Description,Category\nx,,z\n", "line 2: there is no 'Description'"),
     ],
 )
 def test_a_file_that_is_none_is_refused_in_a_line(tmp_path: Path, name: str, text: str, problem: str) -> None:
     file = tmp_path / name
-    file.write_text(text, encoding="utf-8")
+    file.write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(UserError, match=problem):
         (load_stories if name.endswith("jsonl") else load_software)(file)
+
+
+def test_a_byte_order_mark_and_blank_lines_are_passed_over(software: Path, stories: Path) -> None:
+    for file, load in ((software, load_software), (stories, load_stories)):
+        plain = load(file)
+        file.write_text(f"\ufeff{file.read_text(encoding='utf-8')}\n", encoding="utf-8")
+        assert load(file) == plain
 
 
 def test_a_folder_without_task_files_is_refused(tmp_path: Path) -> None:

@@ -159,14 +159,14 @@ def test_a_call_that_cannot_be_read_is_one_line(call: str, part: str) -> None:
         ("hello,not a list,,,\n", "line 2: answer 'not a list' is not a Python list"),
         ('hello,"[1, 2]",,,\n', "is not a Python list of texts"),
         ("hello,5,,,\n", "is not a Python list of texts"),
-        ("hello\n", "line 2: answer '' is not a Python list"),
-        ('"",[],,,\n', "line 2: the query is empty"),
+        ("hello\n", "line 2: there is no 'answer'"),
+        ('"",[],,,\n', "line 2: there is no 'query'"),
         (
             "ok,[],,,[]\nhello,\"['drop.table()']\",,,\n",
             "line 3: gold call 'drop.table()' names no office tool",
         ),
         ("hello,[],,,calendar\n", "domains 'calendar' is not a Python list"),
-        ('"hello,[]\n', "cannot read the task file"),
+        ('"hello,[]\n', "line 2: unexpected end of data"),
     ],
 )
 def test_a_broken_row_is_one_line_with_its_place(tmp_path: Path, rows: str, part: str) -> None:

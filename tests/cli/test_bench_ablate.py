@@ -96,7 +96,7 @@ def test_tables_of_tool_tasks(plait: Commands, tmp_path: Path, table: str, secon
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        (["--table", "teams", "--teams", "1"], "nothing of it makes a difference with 1 teams"),
+        (["--table", "teams", "--teams", "1"], "nothing of it makes a difference with one team: ask for"),
         (["--table", "magic"], "'--table': 'magic' is not one of"),
         (["--function-calling"], "--function-calling is for --domain tools"),
     ],

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from plait.cli import app
 from plait.cli.flags import FLAGS, LIMIT_OPTIONS, changes_of, switches_of, with_flags
 from plait.errors import UserError
 from plait.runtime.options import NOTED, SWITCHES, Options
@@ -37,6 +38,14 @@ def test_every_switch_can_be_said_both_ways():
 
 def test_a_command_that_takes_a_run_up_has_the_limits_alone():
     assert set(inspect.signature(with_flags(nothing, LIMIT_OPTIONS)).parameters) == set(LIMIT_OPTIONS)
+
+
+@pytest.mark.parametrize(("command", "told"), [("run", True), ("resume", False), ("fork", False)])
+def test_defaults_are_told_where_they_hold(command: str, told: bool, capsys: pytest.CaptureFixture[str]):
+    assert app.run([command, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert ("Default:" in shown) is told
+    assert ("stays as the run had it" in shown) is not told
 
 
 def test_only_what_was_said_is_a_change():

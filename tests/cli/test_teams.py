@@ -301,7 +301,10 @@ def test_a_story_is_judged(plait: Commands, endpoint: Endpoint):
         (["--phase-threshold", "11"], "--phase-threshold must be between 0 and 10"),
         (["--reading", "lax"], "--reading 'lax' is unknown; there are: official, strict"),
         (["--preset", "poem"], "--preset 'poem' is unknown; there is: paper"),
-        (["--leave-out", "polish"], "--leave-out 'polish' must be TEAM:PHASE, for instance 2:review,test"),
+        (
+            ["--leave-out", "polish"],
+            "--leave-out 'polish' must be TEAM:PHASE, for instance '2:code review,manual'",
+        ),
         (["--leave-out", "9:polish"], "--leave-out '9:polish' names team 9, and there are 4"),
         (["--leave-out", "2:plan"], "phase 'plan' cannot be left out; optional are: polish"),
         (["--phases", "plan,dance"], "has no phase 'dance'; there are: plan, writing, polish"),

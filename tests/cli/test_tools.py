@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plait.cli.app import run
-from plait.models.paths import data_folder
+from plait.models.paths import pins_file
 from plait.tools.mcp_config import read_servers
 
 TOOLS = '''
@@ -108,7 +108,7 @@ def test_a_changed_server_is_shown_and_accepted(tmp_path: Path, capsys: pytest.C
     configuration = {"mcpServers": {"s": {"command": sys.executable, "args": [str(script)]}}}
     Path(source).write_text(json.dumps(configuration))
     [server] = read_servers(configuration, source=source)
-    pins = data_folder() / "pins.json"
+    pins = pins_file()
     pins.parent.mkdir()
     pins.write_text(json.dumps({server.identity: {"s.say": "as it was before"}}))
     assert run(["tools", "list", source]) == 0

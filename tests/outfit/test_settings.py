@@ -1,5 +1,6 @@
 """Options from a settings file: what the user says now counts, and a file that was found is not trusted."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from plait.errors import UserError
 from plait.outfit.settings import VARIABLE, in_force, options_with
 from plait.runtime.options import Options
 from plait.runtime.settings_file import FILE_NAME, SettingsFile, read
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "settings.md"
 
 
 def file_of(tmp_path: Path, text: str, *, named: bool = True) -> SettingsFile:
@@ -152,6 +155,16 @@ def test_a_file_that_was_found_cannot_spend_permit_or_execute(tmp_path: Path, te
 )
 def test_a_file_that_was_found_says_how_a_run_works(tmp_path: Path, text: str):
     options_with({}, file_of(tmp_path, text, named=False))
+
+
+def test_the_file_that_the_page_shows_is_taken_where_it_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    text = PAGE.read_text("utf-8")
+    [shown] = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    [line] = options_with({}, file_of(tmp_path, shown, named=False)).told
+    assert f"\n{line}\n" in text
 
 
 def test_what_the_user_says_now_is_not_the_files_doing(tmp_path: Path):

@@ -1,8 +1,23 @@
 """The options of teams become the settings of the strand."""
 
+import re
+from pathlib import Path
+
+import pytest
+from tests.domains.kits import kit, load_domain
+
 from plait.runtime.options import chosen
 from plait.runtime.team_options import TeamOptions
 from plait.teams.settings import TeamSettings
+
+ROOT = Path(__file__).parents[2]
+SAYS_LEAVE_OUT = (
+    "docs/concepts/teams.md",
+    "docs/reference/cli.md",
+    "src/plait/runtime/team_options.py",
+    "src/plait/solve_options.py",
+)
+"""Where an example of `--leave-out` stands; those of the help are in the reference."""
 
 
 def test_without_a_word_said_teams_are_as_the_strand_has_them() -> None:
@@ -34,3 +49,13 @@ def test_the_preset_of_the_paper_has_its_teams_and_temperatures_unless_others_ar
 def test_merged_solutions_are_analysed_anew_where_that_is_said() -> None:
     assert TeamOptions(analyse_merged=True).team_settings().analyse_merged
     assert not TeamOptions().team_settings().analyse_merged
+
+
+@pytest.mark.parametrize("page", SAYS_LEAVE_OUT)
+def test_what_is_shown_of_leave_out_works_with_programs(page: str) -> None:
+    chain = load_domain("software", kit()).chain
+    examples = re.findall(r"(?:[`']|leave-out |instance )(\d:\w[\w ,]*)", (ROOT / page).read_text("utf-8"))
+    assert examples
+    for example in examples:
+        [_, left_out] = TeamOptions(teams=2, leave_out=(example,)).team_settings().leave_out
+        assert len(chain.without(left_out).phases) == len(chain.phases) - len(left_out)

@@ -102,9 +102,11 @@ def entries_of(table: Table, options: Options) -> list[Entry]:
     whole = _system(options)
     found = [_entry(label, changed) for label, changed in variants.items() if _system(changed) != whole]
     if not found:
+        teams = "one team" if options.teams == 1 else f"{options.teams} teams"
+        off = f" and without {', '.join(options.without)}" if options.without else ""
         raise UserError(
-            f"--table {table}: nothing of it makes a difference with {options.teams} teams and"
-            f" without {', '.join(options.without) or 'nothing'}: ask for more teams, or for another table"
+            f"--table {table}: nothing of it makes a difference with {teams}{off}:"
+            " ask for more teams, or for another table"
         )
     return [_entry(ALL, options), *found]
 

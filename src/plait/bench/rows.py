@@ -7,7 +7,7 @@ import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 from plait.errors import UserError
 
@@ -18,13 +18,25 @@ def rows_of(path: Path, columns: Sequence[str]) -> Iterator[Mapping[str, str]]:
     Raises:
         UserError: it cannot be read, or a row lacks something; the message names file and line.
     """
+    return (row for _, row in numbered_rows(path, columns))
+
+
+def numbered_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """Yield the rows of a file as `rows_of` does, each with the line in which it ends.
+
+    Raises:
+        UserError: as `rows_of`.
+    """
     try:
-        for line, row in _lines(path) if path.suffix == ".jsonl" else _table(path, columns):
-            for column in columns:
-                if not isinstance(row.get(column), str) or not row[column].strip():
-                    raise UserError(f"task file {str(path)!r}, line {line}: there is no {column!r}")
-            yield row
-    except (OSError, ValueError, csv.Error) as error:
+        with path.open("rb") as file:
+            lines = _decoded(path, file)
+            read = _objects(path, lines) if path.suffix == ".jsonl" else _table(path, lines, columns)
+            for number, row in read:
+                for column in columns:
+                    if not isinstance(row.get(column), str) or not row[column].strip():
+                        raise _wrong(path, number, f"there is no {column!r}")
+                yield number, row
+    except OSError as error:
         raise UserError(f"cannot read the task file {str(path)!r}: {error}") from error
 
 
@@ -43,19 +55,41 @@ def files_in(source: Path, pattern: str) -> Sequence[Path]:
     )
 
 
-def _table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file, strict=True)
+def _decoded(path: Path, file: BinaryIO) -> Iterator[str]:
+    """Yield the lines of a file as text; a byte order mark, as tables of some programs have it, goes."""
+    for number, line in enumerate(file, 1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise _wrong(path, number, "it is no UTF-8") from error
+        yield text
+
+
+def _table(
+    path: Path, lines: Iterator[str], columns: Sequence[str]
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    reader = csv.DictReader(lines, strict=True)
+    try:
         if missing := [column for column in columns if column not in (reader.fieldnames or ())]:
             raise UserError(f"task file {str(path)!r} has no column {missing[0]!r}")
         for row in reader:
             yield reader.line_num, row
+    except csv.Error as error:
+        raise _wrong(path, reader.reader.line_num, str(error)) from error
 
 
-def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
+def _objects(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
             value: Any = json.loads(line)
-            if not isinstance(value, dict):
-                raise UserError(f"task file {str(path)!r}, line {number}: it is no object")
-            yield number, cast("dict[str, Any]", value)
+        except ValueError as error:
+            raise _wrong(path, number, f"it is no JSON ({str(error).partition(':')[0]})") from error
+        if not isinstance(value, dict):
+            raise _wrong(path, number, "it is no object")
+        yield number, cast("dict[str, Any]", value)
+
+
+def _wrong(path: Path, line: int, what: str) -> UserError:
+    return UserError(f"task file {str(path)!r}, line {line}: {what}")

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from plait.agents.together import together
 from plait.bench.begun import Begun, seconds_on_record, status_on_record
 from plait.bench.benchmark import Benchmark, Ended, Measures
 from plait.bench.methods.method import Asked, Means, Method
@@ -117,14 +118,8 @@ async def run_trials(
         done[index] = trial
         tell(trial, sum(index not in done for index, _ in tasks))
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for index, task in tasks:
-                if index not in done:
-                    group.create_task(one(index, task))
-    except* PlaitError as errors:
-        # What all tasks share is wrong for each of them; the first says it.
-        raise errors.exceptions[0] from None
+    # What all tasks share is wrong for each of them; the first says it.
+    await together([one(index, task) for index, task in tasks if index not in done])
     return [done[index] for index, _ in tasks]
 
 

@@ -6,12 +6,12 @@ led there (https://github.com/olly-styles/WorkBench, commit 42f1b6dc18986f47701c
 """
 
 import ast
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from plait.bench.rows import files_in, numbered_rows
 from plait.errors import ToolError, UserError
 from plait.tools.office import DECLARATIONS, Office
 from plait.tools.office.tables import Table
@@ -63,14 +63,12 @@ def load_tasks(source: Path | Sequence[Path]) -> Sequence[WorkbenchTask]:
     Raises:
         UserError: no file, or a row that is no task; the message names file and line.
     """
-    if not isinstance(source, Path):
-        return [task for path in source for task in _load_file(path)]
-    if not source.is_dir():
-        return _load_file(source)
-    paths = sorted(source.glob("*.csv"))
-    if not paths:
-        raise UserError(f"no task files (*.csv) in the folder {str(source)!r}")
-    return load_tasks(paths)
+    paths = files_in(source, "*.csv") if isinstance(source, Path) else source
+    return [
+        _task(row, path=path, line=line, index=index)
+        for path in paths
+        for index, (line, row) in enumerate(numbered_rows(path, ("query", "answer")))
+    ]
 
 
 def parse_call(text: str) -> Call:
@@ -150,31 +148,13 @@ def _cells(table: Table) -> Sequence[Sequence[str]]:
     ]
 
 
-def _load_file(path: Path) -> Sequence[WorkbenchTask]:
-    tasks: list[WorkbenchTask] = []
+def _task(row: Mapping[str, str], *, path: Path, line: int, index: int) -> WorkbenchTask:
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            for column in ("query", "answer"):
-                if column not in (reader.fieldnames or ()):
-                    raise UserError(f"task file {str(path)!r} has no column {column!r}")
-            for index, row in enumerate(reader):
-                tasks.append(_task(row, path=path, line=reader.line_num, index=index))
-    except (OSError, UnicodeDecodeError, csv.Error) as exc:
-        raise UserError(f"cannot read the task file {str(path)!r}: {exc}") from exc
-    return tasks
-
-
-def _task(row: Mapping[str, str | None], *, path: Path, line: int, index: int) -> WorkbenchTask:
-    try:
-        query = (row["query"] or "").strip()
-        if not query:
-            raise UserError("the query is empty")
         gold = _list_of_text(row["answer"], "answer")
         for call in gold:
             parse_call(call)
         return WorkbenchTask(
-            query=query,
+            query=row["query"].strip(),
             gold=gold,
             template=row.get("base_template") or "",
             phrasing=row.get("chosen_template") or "",
@@ -186,15 +166,15 @@ def _task(row: Mapping[str, str | None], *, path: Path, line: int, index: int) -
         raise UserError(f"task file {str(path)!r}, line {line}: {exc.message}") from exc
 
 
-def _list_of_text(text: str | None, column: str) -> Sequence[str]:
+def _list_of_text(text: str, column: str) -> Sequence[str]:
     try:
-        value: object = ast.literal_eval(text or "")
+        value: object = ast.literal_eval(text)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as exc:
-        raise UserError(f"{column} {(text or '')[:200]!r} is not a Python list") from exc
+        raise UserError(f"{column} {text[:200]!r} is not a Python list") from exc
     items = cast("list[object]", value) if isinstance(value, list) else [None]
     texts = [item for item in items if isinstance(item, str)]
     if len(texts) != len(items):
-        raise UserError(f"{column} {(text or '')[:200]!r} is not a Python list of texts")
+        raise UserError(f"{column} {text[:200]!r} is not a Python list of texts")
     return texts
 
 

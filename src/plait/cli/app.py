@@ -32,7 +32,7 @@ LOOKING = "Look at runs"
 SETTING_UP = "Set up"
 
 COMMANDS = (
-    ("run", RUNNING, "plait.cli.run", "Solve a task with tools, or make a program or a text."),
+    ("run", RUNNING, "plait.cli.run", "Solve a task with tools, or make a program or a story."),
     ("resume", RUNNING, "plait.cli.resume", "Take up a run that was stopped or killed."),
     ("fork", RUNNING, "plait.cli.fork", "Run again from a place in a run, with other options."),
     ("replay", RUNNING, "plait.cli.replay", "Repeat a run from its log, without any model or tool."),

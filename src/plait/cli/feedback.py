@@ -1,6 +1,6 @@
 """`plait feedback`: the user's own verdict on a run's result.
 
-Adds one event to the log, and keeps what a wrong run taught from being used.
+Adds one event to the log, and keeps what a wrong run taught from being used; of a right one it is used.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from plait.cli.words import count_text
 from plait.errors import UserError
 from plait.events import FeedbackGiven
 from plait.experience.record import DEFAULT_MEMORY
-from plait.outfit.learning import unlearn
+from plait.outfit.learning import relearn, unlearn
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.log import RunLog
 from plait.runtime.report import options_on_record
@@ -39,16 +39,22 @@ def command(
         summary = next(found for found in log.runs() if found.run_id == run_id)
         if summary.status in (RUNNING, INTERRUPTED):
             raise UserError(f"run {run_id!r} has no result yet: it is {summary.status}")
-        log.append(run_id, FeedbackGiven(verdict=verdict.value, comment=comment))
-        taught = asyncio.run(_unlearn(log, run_id)) if verdict is Verdict.wrong else 0
+        changed = asyncio.run(_taken(log, run_id, verdict, comment))
     finally:
         log.close_now()
     print(f"Noted: the result of run {run_id} is {verdict.value}.")
-    if taught:
-        print(f"Suspended {count_text(taught, 'record')} that it taught or used; see: plait memory list")
+    if changed:
+        done = "Suspended" if verdict is Verdict.wrong else "In use from now on:"
+        print(f"{done} {count_text(changed, 'record')} that it taught or used; see: plait memory list")
 
 
-async def _unlearn(log: RunLog, run_id: str) -> int:
-    records = log.records(run_id)
+async def _taken(log: RunLog, run_id: str, verdict: Verdict, comment: str) -> int:
+    """Put a verdict on record and into the memory; return how many records of experience it changed."""
+    records, store = log.records(run_id), ExperienceStore(log)
     memory = str(options_on_record(records).get("memory", DEFAULT_MEMORY))
-    return await unlearn(ExperienceStore(log), memory, records)
+    if verdict is Verdict.right:
+        log.append(run_id, FeedbackGiven(verdict="right", comment=comment))
+        return await relearn(store, memory, records)
+    suspended = await unlearn(store, memory, records)
+    log.append(run_id, FeedbackGiven(verdict="wrong", comment=comment, suspended=suspended))
+    return len(suspended)

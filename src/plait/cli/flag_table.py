@@ -20,6 +20,8 @@ class Flag:
     metavar: str = ""
     each: Callable[[str], Any] | None = None
     """Where several values come as one text with commas: what reads one of them."""
+    default: str = ""
+    """What the help tells of what holds where it is not said; empty: the option's own default."""
     panel: str = ""
     """Heading in the help under which it stands."""
 
@@ -156,8 +158,9 @@ FLAGS = (
         option="temperatures",
         kind=str,
         each=float,
-        help="Temperature of each team; fewer are repeated. Default: 0.2,0.2,0.4,0.4.",
+        help="Temperature of each team; fewer are repeated.",
         metavar="T,T,...",
+        default="0.2,0.2,0.4,0.4",
         panel=TEAMS,
     ),
     Flag(
@@ -171,7 +174,7 @@ FLAGS = (
     Flag(
         option="leave_out",
         kind=list[str],
-        help="Phases a team does without, for instance 2:review. Repeatable.",
+        help="Phases a team does without, for instance '2:code review'. Repeatable.",
         metavar="TEAM:PHASE,...",
         panel=TEAMS,
     ),

@@ -48,6 +48,7 @@ def with_flags(
     *,
     switches: bool = False,
     both_ways: bool = False,
+    kept: bool = False,
 ) -> Callable[..., Any]:
     """Give a command the flags of `options`, or all; it takes them as keyword arguments.
 
@@ -57,10 +58,11 @@ def with_flags(
         switches: Whether it takes the switches too.
         both_ways: Whether a flag can also be taken back (`--no-yes`, `--tool-gate`), where it may be set
             already.
+        kept: Whether what is not said stays as a run has it; then no default is told.
     """
     own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
     flags = [flag for flag in FLAGS if options is None or flag.option in options]
-    parameters = [*own, *(_parameter(flag, both_ways) for flag in flags)]
+    parameters = [*own, *(_parameter(flag, both_ways, kept) for flag in flags)]
     if options is None or switches:
         parameters += [_switch(name, both_ways) for name in SWITCHES]
     if any(flag.option == "teams" for flag in flags):
@@ -103,26 +105,29 @@ def changes_of(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def switches_of(given: Mapping[str, Any]) -> dict[str, bool]:
-    """Return the parts of reflection that flags with both ways switch on or off."""
+    """Return the parts of strands that flags with both ways switch on or off."""
     said = {name: given.get(_option_name(name)) for name in SWITCHES}
     return {name: on for name, on in said.items() if on is not None}
 
 
-def _parameter(flag: Flag, both_ways: bool) -> inspect.Parameter:
-    default = getattr(Options(), flag.option)
-    shown = "" if default in ("", (), None) or isinstance(default, bool) else f" Default: {default}"
-    if flag.option in GENERATION_DEFAULTS:
-        shown += f"; {GENERATION_DEFAULTS[flag.option]} where something is made"
-    shown += "." if shown else ""
+def _parameter(flag: Flag, both_ways: bool, kept: bool) -> inspect.Parameter:
     name = flag.name or f"--{flag.option.replace('_', '-')}"
     option: Any = typer.Option(
         f"{name}/--no-{name[2:]}" if both_ways and flag.kind is bool and "/" not in name else name,
-        help=flag.help + shown,
+        help=flag.help if kept else f"{flag.help}{_default(flag)}",
         metavar=flag.metavar or None,
         show_default=False,
         rich_help_panel=flag.panel,
     )
     return _keyword(flag.option, Annotated[flag.kind | None, option])
+
+
+def _default(flag: Flag) -> str:
+    default = flag.default or getattr(Options(), flag.option)
+    if default in ("", (), None) or isinstance(default, bool):
+        return ""
+    making = GENERATION_DEFAULTS.get(flag.option)
+    return f" Default: {default}{'' if making is None else f'; {making} where something is made'}."
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -20,7 +20,10 @@ def _command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     **given: Any,
 ) -> None:
-    """Run again from a place in a run, with other options; what came before is not paid for again."""
+    """Run again from a place in a run, with other options; what came before is not paid for again.
+
+    An option that is not given stays as the run had it; only the folder is a new one, unless --out names it.
+    """
     new_id = new_run_id()
     changes, switches = changes_of(given), switches_of(given)
     carry_out(
@@ -30,4 +33,4 @@ def _command(
     )
 
 
-command = with_flags(_command, both_ways=True)
+command = with_flags(_command, both_ways=True, kept=True)

@@ -23,7 +23,10 @@ def _command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     **given: Any,
 ) -> None:
-    """Take a run up where it stopped; nothing that finished is done or paid for again."""
+    """Take a run up where it stopped; nothing that finished is done or paid for again.
+
+    An option that is not given stays as the run had it.
+    """
     if retry and assume_done:
         raise UserError("--retry and --assume-done exclude each other: say one")
     decision: Decision | None = "retry" if retry else "assume-done" if assume_done else None
@@ -41,4 +44,4 @@ def _command(
     )
 
 
-command = with_flags(_command, LIMIT_OPTIONS)
+command = with_flags(_command, LIMIT_OPTIONS, kept=True)

@@ -45,6 +45,7 @@ from plait.events import (
 )
 from plait.experience.investigation.planned import Planned, planned
 from plait.models.ledger import by, entries, totals, usage_of
+from plait.runtime.teams_story import TeamsStory
 from plait.runtime.teams_telling import tell_meetings, tell_teams
 
 PARTS = ("plan", "answer", "check")
@@ -74,17 +75,13 @@ def tell(records: Iterable[Record], *, status: str = "") -> Story:
         records: Of one run, in any order.
         status: What the log knows about a run that did not end: `running` or `interrupted`.
     """
-    # A record may come twice: once as what is on record, once as what is watched.
-    by_sequence = {record.sequence: record for record in records}
-    ordered = [by_sequence[sequence] for sequence in sorted(by_sequence)]
+    ordered = _ordered(records)
     current = _latest(ordered)
     started = next((r.event for r in current if isinstance(r.event, RunStarted)), None)
     resumed = [r.event for r in current if isinstance(r.event, RunResumed)]
     finished, begun = _ending(ordered), _begun(ordered)
     options = {name: value for event in (started, *resumed) if event for name, value in event.options.items()}
-    # In a tool task what teams do belongs to its rounds.
-    in_rounds = any(isinstance(record.event, RoundStarted) for record in current)
-    teams = None if in_rounds else tell_teams(current)
+    teams = _teams(current)
     return Story(
         run_id=ordered[0].run_id if ordered else "",
         task=started.task if started else "",
@@ -109,6 +106,18 @@ def tell(records: Iterable[Record], *, status: str = "") -> Story:
         taken_up=max((r.at for r in current if isinstance(r.event, RunResumed)), default=begun),
         since=ordered[-1].at if ordered else 0.0,
     )
+
+
+def _ordered(records: Iterable[Record]) -> list[Record]:
+    """Return each record once, in order; one may come as what is on record and as what is watched."""
+    by_sequence = {record.sequence: record for record in records}
+    return [by_sequence[sequence] for sequence in sorted(by_sequence)]
+
+
+def _teams(current: Sequence[Record]) -> TeamsStory | None:
+    """Tell of teams that make something; in a tool task what they do belongs to its rounds."""
+    in_rounds = any(isinstance(record.event, RoundStarted) for record in current)
+    return None if in_rounds else tell_teams(current)
 
 
 def _latest(ordered: Sequence[Record]) -> list[Record]:

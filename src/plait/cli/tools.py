@@ -16,12 +16,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from plait.models.callspec import CallSpec, signature
-from plait.models.paths import data_folder
+from plait.models.paths import pins_file
 from plait.tools.pins import Pins
 from plait.tools.sources import Toolset, open_tools
 from plait.tools.tool import Tool
-
-PINS_FILE = "pins.json"
 
 app = typer.Typer(help="See what a model sees of a source of tools.", no_args_is_help=True)
 
@@ -56,7 +54,7 @@ async def read(sources: Sequence[str], *, accept: bool = False) -> tuple[Toolset
         changed.append(tool.name)
         return True
 
-    pins = Pins(file=data_folder() / PINS_FILE, ask=note, accept=accept, write=accept)
+    pins = Pins(file=pins_file(), ask=note, accept=accept, write=accept)
     with tempfile.TemporaryDirectory(prefix="plait-tools-") as folder:
         async with open_tools(sources, Path(folder), pins=pins) as toolset:
             return toolset, changed

@@ -17,11 +17,14 @@ from pathlib import Path
 from plait.agents.agent import Agent
 from plait.agents.gate import Feedback, GateSettings, Judged, Role, next_attempt, through_gate
 from plait.agents.prompting import fill, load
+from plait.domains.quoting import without_mark
 from plait.errors import ReplyError
 from plait.journal import Journal
 from plait.models.protocol import Grammar, Message, Reply, Request
 
 PACKAGE = "plait.domains"
+MARK = "text"
+"""What the prompt puts around the text that is judged."""
 REMARK_CHARACTERS = 160
 REPLY_TOKENS = 400
 TAKEN = ("grade", "grades", "reason", "reasons", "checks")
@@ -88,7 +91,7 @@ class Judge:
                 for name in self.dimensions
             ),
             task=task,
-            written=text,
+            written=without_mark(text, MARK),
             feedback="" if feedback is None else f"\nYour last reply: {'; '.join(feedback.problems)}\n",
         )
 

@@ -3,7 +3,8 @@
 Knows nothing of what happens in between.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from plait.events.data import SCHEMA_VERSION, Data
@@ -50,6 +51,8 @@ class FeedbackGiven:
     kind: Literal["feedback_given"] = "feedback_given"
     verdict: Literal["right", "wrong"]
     comment: str = ""
+    suspended: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Records of experience that it suspended, each with how it stood before."""
 
 
 @dataclass(frozen=True, kw_only=True)

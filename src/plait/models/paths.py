@@ -46,6 +46,11 @@ def log_folder() -> Path:
     return data_folder() / "logs"
 
 
+def pins_file() -> Path:
+    """Return the file of what the user has come to know of the tools of servers."""
+    return data_folder() / "pins.json"
+
+
 def database_file() -> Path:
     """Return the default SQLite database."""
     return data_folder() / "plait.db"

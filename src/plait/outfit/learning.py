@@ -10,6 +10,7 @@ from contextlib import suppress
 from plait.errors import LogError, UserError
 from plait.events import (
     ExperienceStored,
+    FeedbackGiven,
     LessonRecalled,
     Noted,
     PipelineEnded,
@@ -25,6 +26,7 @@ from plait.outfit.confirming import ReadRun, confirmed, learned_from
 from plait.outfit.consolidating import MADE_BY, Consolidator, made_again
 from plait.outfit.teaching import LEARNED_FROM, taught_by
 from plait.outfit.work import Work
+from plait.runtime.experience_rules import IN_USE
 
 GOALS_OF_A_LESSON = 5
 """Goals under which one memory keeps the same lesson."""
@@ -94,8 +96,8 @@ async def _keep(
         )
 
 
-async def unlearn(memory: Memory, name: str, records: Sequence[Record]) -> int:
-    """Suspend what a run that the user calls wrong taught and used; return how many records that is.
+async def unlearn(memory: Memory, name: str, records: Sequence[Record]) -> dict[str, str]:
+    """Suspend what a run that the user calls wrong taught and used; return how each record stood before.
 
     Args:
         memory: Where it is kept.
@@ -109,10 +111,38 @@ async def unlearn(memory: Memory, name: str, records: Sequence[Record]) -> int:
         for record in await memory.find(memory=name)
         if record.run_id in run_ids or record.id in used or not run_ids.isdisjoint(learned_from(record))
     ]
-    for record in wrong:
-        if record.status != "quarantined":  # It waits for more than a run that succeeds.
-            await memory.change(record.id, status="suspended")
-    return len(wrong)
+    # What is in quarantine waits for more than a run that succeeds.
+    stood: dict[str, str] = {record.id: record.status for record in wrong if record.status in IN_USE}
+    for id in stood:
+        await memory.change(id, status="suspended")
+    return stood
+
+
+async def relearn(memory: Memory, name: str, records: Sequence[Record]) -> int:
+    """Let a run that the user calls right teach; return how many records are in use again, or from now on.
+
+    What was suspended when the user called it wrong stands as it did, and what it taught provisionally, as it
+    failed by its own measure, is used. What waits for a run that agrees waits on: that a result is right does
+    not say which row was meant.
+
+    Args:
+        memory: Where it is kept.
+        name: Of the run's memory.
+        records: Of the run.
+    """
+    stood: dict[str, str] = {}
+    for event in (record.event for record in records):
+        if isinstance(event, FeedbackGiven):
+            stood = {} if event.verdict == "right" else {**stood, **event.suspended}
+    run_ids, changed = {record.run_id for record in records}, 0
+    for record in await memory.find(memory=name, statuses=("provisional", "suspended")):
+        before = stood.get(record.id) if record.status == "suspended" else record.status
+        taught = record.run_id in run_ids and LEARNED_FROM not in record.content
+        after = "active" if before == "active" or (before and taught) else "provisional"
+        if before and after != record.status:
+            await memory.change(record.id, status=after)
+            changed += 1
+    return changed
 
 
 async def _awaited(memory: Memory, experience: Experience) -> bool:

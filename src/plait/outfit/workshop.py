@@ -36,19 +36,11 @@ def workshop_of(
     Raises:
         UserError: the folder with the user's own prompts is gone.
     """
-    policy = ApprovalPolicy(
-        yes=options.yes,
-        allow=options.allow,
-        deny=options.deny,
-        max_effects=options.max_effects,
-        dry_run=options.dry_run,
-        ask=ask,
-    )
     return Workshop(
         model=model,
         tools=toolset.tools,
         notes=toolset.notes,
-        executor=Executor(toolset.tools, policy),
+        executor=Executor(toolset.tools, _policy(options, ask)),
         budget=budget,
         reflection=options.reflection(),
         embedder=embedder or local_embedder(),
@@ -62,6 +54,18 @@ def workshop_of(
         memory_name=options.memory,
         situation=situation_of(toolset.notes, options.of_agents()),
         recalls=options.recalled(),
+    )
+
+
+def _policy(options: Options, ask: AskUser | None) -> ApprovalPolicy:
+    """Return which effects are done, and who is asked."""
+    return ApprovalPolicy(
+        yes=options.yes,
+        allow=options.allow,
+        deny=options.deny,
+        max_effects=options.max_effects,
+        dry_run=options.dry_run,
+        ask=ask,
     )
 
 

@@ -17,6 +17,7 @@ from plait.experience.settings import EXPERIENCE, ExperienceSettings, consolidat
 from plait.experience.settings import SWITCHES as EXPERIENCE_SWITCHES
 from plait.models.addresses import check_address
 from plait.models.budget import Limits
+from plait.models.catalogue import DEFAULT_CHAT_MODEL
 from plait.reflection.settings import (
     ANSWER_THRESHOLD,
     DEFAULT_ROUNDS,
@@ -42,7 +43,7 @@ from plait.runtime.team_options import (
 from plait.task import TOOLS
 from plait.teams.settings import TEAM_SWITCHES
 
-DEFAULT_MODEL = "local:qwen2.5-coder-1.5b"
+DEFAULT_MODEL = f"local:{DEFAULT_CHAT_MODEL}"
 SWITCHES = (*REFLECTION_SWITCHES, PHASE_GATE, *TEAM_SWITCHES, *EXPERIENCE_SWITCHES)
 """What `--no-...` can switch off, in all strands."""
 DEFAULT_MAX_EFFECTS = 50

@@ -49,7 +49,7 @@ class TeamOptions:
     phases: Sequence[str] = ()
     """Keep only these phases of the chain; empty: all."""
     leave_out: Sequence[str] = ()
-    """Optional phases a team does without: `2:review,test` for team 2."""
+    """Optional phases a team does without: `2:code review,manual` for team 2."""
     group_size: int = DEFAULT_GROUP_SIZE
     prune_share: float = DEFAULT_PRUNE
     """Share of the lowest rated solutions that is dropped, from 8 solutions on."""
@@ -122,7 +122,9 @@ class TeamOptions:
             number, colon, names = said.partition(":")
             phases = [name.strip() for name in names.split(",") if name.strip()]
             if not (colon and number.strip().isdecimal() and phases):
-                raise UserError(f"--leave-out {said!r} must be TEAM:PHASE, for instance 2:review,test")
+                raise UserError(
+                    f"--leave-out {said!r} must be TEAM:PHASE, for instance '2:code review,manual'"
+                )
             if not 1 <= int(number) <= self.teams:
                 raise UserError(f"--leave-out {said!r} names team {int(number)}, and there are {self.teams}")
             by_team.setdefault(int(number), []).extend(phases)

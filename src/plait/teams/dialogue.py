@@ -184,8 +184,7 @@ class _Dialogue:
         form = solution_form(
             phase.reply, remarks=gate.enabled, first=phase.first_file, most_lines=phase.most_lines
         )
-        messages, before = self._messages(instructions), self.solution
-        last = ""
+        messages, last = self._messages(instructions), ""
 
         def request(feedback: Feedback | None) -> Request:
             nonlocal last
@@ -193,24 +192,7 @@ class _Dialogue:
             return agent.request(revised(messages, feedback), form, next_attempt(feedback))
 
         async def read(reply: Reply) -> Judged[Solution]:
-            found = read_solution(
-                reply.text,
-                phase.reply,
-                product=phase.writes,
-                by=self._work.name,
-                before=before,
-                remarks=gate.enabled,
-            )
-            problems = [*found.problems, *too_many_lines(found.solution, phase.most_lines)]
-            astray = echoes(found.solution.text, last)
-            return Judged(
-                output=found.solution,
-                shown=found.shown,
-                critique=found.critique,
-                score=found.score,
-                problems=[*problems, ECHO] if astray else problems,
-                astray=astray,
-            )
+            return self._judged(reply, last)
 
         async def asked(branch: Journal, _: None) -> Solution:
             role = Role(agent=agent, gate=gate, request=request, read=read, salvages=phase.reply == "text")
@@ -220,6 +202,28 @@ class _Dialogue:
         solution = await self._journal.branch(f"round-{number}/assistant", asked, None)
         self._state.rounds = number
         return solution
+
+    def _judged(self, reply: Reply, last: str) -> Judged[Solution]:
+        """Read an assistant's reply, and say what is wrong with it; `last` is the one that it revises."""
+        phase = self._phase
+        found = read_solution(
+            reply.text,
+            phase.reply,
+            product=phase.writes,
+            by=self._work.name,
+            before=self.solution,
+            remarks=self._ensemble.own_gate.enabled,
+        )
+        problems = [*found.problems, *too_many_lines(found.solution, phase.most_lines)]
+        astray = echoes(found.solution.text, last)
+        return Judged(
+            output=found.solution,
+            shown=found.shown,
+            critique=found.critique,
+            score=found.score,
+            problems=[*problems, ECHO] if astray else problems,
+            astray=astray,
+        )
 
     def _messages(self, instructions: Sequence[str]) -> list[Message]:
         """Return the chat of the next reply; what stands is shown once, in the prompt or as a turn."""

@@ -1,4 +1,4 @@
-"""The weave: the one place where the strands meet, and where one task is run.
+"""The weave: where the strands work together, and where one task is run.
 
 The story of a run, in the order in which it happens:
 
@@ -13,8 +13,9 @@ The story of a run, in the order in which it happens:
 4. **What is to be made** (`team_task`), a program or a story, has a chain of phases of its own, which teams
    work through side by side; they meet at key phases, prune, group, merge and hand back.
 5. **Every reply** of every agent passes its gate before anything is done with it.
-6. **The end** is in good order whatever ends it: the outcome has the best so far. What the run teaches is
-   investigated and stored by whoever started it.
+6. **The end.** Also where the budget is used up there is an outcome, with the best so far. Where a model
+   cannot be reached, or the user must decide, there is none: the run stops, and is taken up from there. What
+   a run teaches is not learned here but in `outfit` (`learning`), where strands meet too, by `carrying`.
 
 Each strand can be switched off and the others go on. Knows nothing of databases, terminals or how models and
 tools are found: all that comes in a `Workshop`.

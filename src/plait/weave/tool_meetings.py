@@ -50,7 +50,7 @@ PLAN = _phase("plan", "planner", most_lines=MAXIMUM_SUBTASKS)
 ACT = _phase("act", "tool", writes="actions", key=False)
 ANSWER = _phase("answer", "answer")
 CHAIN = Chain(phases=(PLAN, ACT, ANSWER))
-AGGREGATOR = (
+AGGREGATOR_TEXT = (
     "You bring together what several teams wrote on the same task: their plans, or their answers. You keep"
     " what is right in any of them, and add nothing that none of them has."
 )
@@ -66,7 +66,7 @@ _TELLING = 4
 def tool_domain(quality: Quality) -> Domain:
     """Return the domain of tool tasks, whose solutions are rated by `quality`."""
     return Domain(
-        name="tools", chain=CHAIN, roles={}, aggregator=AGGREGATOR, product="answer", quality=quality
+        name="tools", chain=CHAIN, roles={}, aggregator=AGGREGATOR_TEXT, product="answer", quality=quality
     )
 
 

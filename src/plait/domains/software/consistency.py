@@ -34,7 +34,8 @@ async def consistency(embedder: Embedder, task: str, files: Mapping[str, str]) -
         UserError, ModelError: the embedder cannot be had.
     """
     whole = _pieces(bare_code(files))
-    sparing = _pieces(bare_code({path: without_long_texts(text) for path, text in files.items()}))
+    sources = python_files(files).items()
+    sparing = _pieces(bare_code({path: without_long_texts(text) for path, text in sources}))
     asked, *made = await embedder.embed([task, *whole, *([] if sparing == whole else sparing)])
     official = _nearness(asked, made[: len(whole)])
     return {
@@ -59,7 +60,7 @@ def bare_code(files: Mapping[str, str]) -> str:
 
 
 def without_long_texts(text: str) -> str:
-    """Return a Python file without its long texts and comments; what is no Python stays as it is."""
+    """Return a Python file without its long texts and comments; what Python cannot read or write stays."""
     tree = parsed(text)
     if isinstance(tree, SyntaxError):
         return text
@@ -75,7 +76,8 @@ def without_long_texts(text: str) -> str:
                 pass
     try:
         return ast.unparse(tree)
-    except RecursionError:
+    except (RecursionError, ValueError):
+        # Python 3.11 cannot write an f-string that needs a backslash in its braces, as a joined emoji does.
         return text
 
 
