@@ -153,5 +153,10 @@ def test_a_containers_limits_count(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "memory.current").write_text("1000000\n")
     assert machine.threads() == 1
     assert machine.available_memory_bytes() == 2000000
+    # Files that were read stay in memory until somebody needs it.
+    (tmp_path / "memory.stat").write_text(
+        "anon 300000\nfile 600000\ninactive_file 400000\nactive_file 200000\n"
+    )
+    assert machine.available_memory_bytes() == 2600000
     (tmp_path / "memory.max").write_text("max\n")
     assert machine.available_memory_bytes() > 2000000

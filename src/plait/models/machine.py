@@ -9,6 +9,8 @@ from pathlib import Path
 GIB = 1 << 30
 UNKNOWN_MEMORY_BYTES = 8 * GIB
 _CONTROL_GROUP = Path("/sys/fs/cgroup")
+_FILE_CACHE = ("active_file", "inactive_file")
+"""What a control group counts as used though it is given back as soon as somebody needs it."""
 
 
 def available_memory_bytes() -> int:
@@ -44,15 +46,25 @@ def _meminfo_bytes() -> int | None:
 
 def _control_group_bytes() -> int | None:
     (limit,), (used,) = _words("memory.max", 1), _words("memory.current", 1)
-    return max(0, int(limit) - int(used)) if limit.isdigit() and used.isdigit() else None
+    if not (limit.isdigit() and used.isdigit()):
+        return None
+    return max(0, int(limit) - max(0, int(used) - _file_cache_bytes()))
+
+
+def _file_cache_bytes() -> int:
+    amounts = [line.split() for line in _text("memory.stat").splitlines()]
+    return sum(int(words[1]) for words in amounts if words[0] in _FILE_CACHE)
 
 
 def _words(name: str, count: int) -> list[str]:
+    return (_text(name).split() + [""] * count)[:count]
+
+
+def _text(name: str) -> str:
     try:
-        words = (_CONTROL_GROUP / name).read_text(encoding="ascii").split()
+        return (_CONTROL_GROUP / name).read_text(encoding="ascii")
     except OSError:
-        words = []
-    return (words + [""] * count)[:count]
+        return ""
 
 
 def _physical_bytes() -> int:
