@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from plait.models.embeddings import local_embedder
 from plait.models.paths import models_folder
 
 EMBEDDED_TIMEOUT_SECONDS = 600
@@ -61,6 +62,7 @@ def no_real_model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     """Replace the modules that run weights by ones whose every attribute fails the test."""
     if is_embedded(request):
         return
+    local_embedder.cache_clear()
     for name in REAL_MODEL_MODULES:
         monkeypatch.setitem(sys.modules, name, forbidden_module(name))
     # The same for child processes, and no weights by way of the package installers.

@@ -80,7 +80,7 @@ async def test_the_model_is_loaded_once_from_its_folder(monkeypatch: pytest.Monk
     embedder = embeddings.local_embedder()
     assert await embedder.embed([]) == []
     assert await embedder.embed(["four", "seven.."]) == [[4.0, 1.0], [7.0, 1.0]]
-    await embedder.embed(["again"])
+    await embeddings.local_embedder().embed(["again"])
     assert library.folders == [str(folder)]
 
 

@@ -1,6 +1,6 @@
 """What a run compares by meaning is counted: live, on resume and on replay."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from tests.support import notebook
@@ -31,6 +31,25 @@ MANY = [
     Tool(name=f"tool_{number}", description="", parameters={}, effect="reads", run=nothing, source="tests")
     for number in range(40)
 ]
+
+
+async def test_tools_are_embedded_once_for_all_runs(log: RunLog) -> None:
+    asked: list[list[str]] = []
+
+    class Embedder(HashEmbedder):
+        async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+            asked.append(list(texts))
+            return await super().embed(texts)
+
+    lent = Hands(
+        tools=[*MANY, notebook.read_page],
+        model=FunctionModel(lambda _: "no call at all", takes_grammar=True),
+        embedder=Embedder(),
+        log=log,
+    )
+    for task in ("read a page", "read another page"):
+        await start(task, Options(max_calls=3), lent)
+    assert [sum(text.startswith("tool 7: ") for text in texts) for texts in asked].count(1) == 1
 
 
 async def test_embedding_calls_are_counted(log: RunLog, monkeypatch: pytest.MonkeyPatch) -> None:

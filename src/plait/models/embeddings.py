@@ -12,6 +12,7 @@ import re
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, Protocol
 
 from plait.errors import ModelError, UserError
@@ -40,8 +41,12 @@ class Embedder(Protocol):
         ...
 
 
+@cache
 def local_embedder(name: str = DEFAULT_EMBEDDING_MODEL) -> Embedder:
-    """Return the local embedder of that name; nothing is fetched or loaded before its first use."""
+    """Return the local embedder of that name, one for all runs of this process.
+
+    Nothing is fetched or loaded before its first use. It is never closed, and any thread may use it.
+    """
     return LocalEmbedder(name)
 
 

@@ -14,12 +14,13 @@ class CountedEmbedder:
     """An embedder each of whose calls leaves an event."""
 
     def __init__(self, inner: Embedder, journal: Journal) -> None:
-        self._inner = inner
+        self.inner = inner
+        """Whose vectors they are."""
         self._journal = journal
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector for each text; see `Embedder.embed`."""
-        vectors = await self._inner.embed(texts)
+        vectors = await self.inner.embed(texts)
         if texts:
             self._journal.emit(TextsEmbedded(texts=len(texts)))
         return vectors

@@ -20,14 +20,17 @@ class Embedder(Protocol):
 
 
 _known: WeakKeyDictionary[Embedder, dict[str, list[float]]] = WeakKeyDictionary()
-"""Vectors of tools, by who made them and their text: tools seldom change, subtasks always do."""
+"""Vectors of tools, by who makes them and their text: tools seldom change, subtasks always do."""
 
 
 async def nearest(tools: Sequence[Tool], text: str, embedder: Embedder, limit: int) -> list[Tool]:
-    """Return at most `limit` tools, nearest first; where there are no more, all in their order."""
+    """Return at most `limit` tools, nearest first; where there are no more, all in their order.
+
+    An embedder that only passes texts on, to one that serves other runs as well, has that one as `inner`.
+    """
     if len(tools) <= limit:
         return list(tools)
-    known = _known.setdefault(embedder, {})
+    known = _known.setdefault(getattr(embedder, "inner", embedder), {})
     texts = [spelled(tool) for tool in tools]
     missing = [spelling for spelling in dict.fromkeys(texts) if spelling not in known]
     wanted, *vectors = await embedder.embed([text, *missing])
