@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from tests.support import notebook
 
-from plait import runner
+from plait import carrying, runner, weave
 from plait.errors import ModelError, UserError
-from plait.events import EffectIntended, RunFinished
+from plait.events import EffectIntended, Record, RunFinished
 from plait.models.paths import runs_folder
 from plait.models.protocol import Request
 from plait.models.scripted import FunctionModel, prompt
@@ -29,6 +29,7 @@ from plait.task import Result
 from plait.tools import executor
 from plait.tools.executor import UNKNOWN_RESULT
 from plait.tools.functions import tool
+from plait.weave.workshop import Outcome
 
 YES = Options(yes=True)
 FUNCTIONS = (notebook.write_line, notebook.read_page)
@@ -130,6 +131,37 @@ async def test_a_cancelled_run_is_recorded_with_what_it_did(log: RunLog, written
     result = await resume(summary.run_id, hands(log))
     assert result.answer == notebook.ANSWER
     assert notebook.lines(written) == list(notebook.WRITES)
+
+
+async def test_a_run_that_is_cancelled_when_it_is_done_keeps_its_outcome(
+    log: RunLog, monkeypatch: pytest.MonkeyPatch
+):
+    loop, done, read = asyncio.get_running_loop(), False, log.records
+
+    async def run_task(*args: Any) -> Outcome:
+        nonlocal done
+        outcome = await weave.run_task(*args)
+        done = True
+        return outcome
+
+    def cancelling(run_id: str) -> list[Record]:
+        async def cancel() -> None:
+            run.cancel()
+            await asyncio.sleep(0)  # Whoever waits for the records learns of it before they are there.
+
+        if done:
+            asyncio.run_coroutine_threadsafe(cancel(), loop).result()
+        return read(run_id)
+
+    monkeypatch.setattr(carrying, "run_task", run_task)
+    monkeypatch.setattr(log, "records", cancelling)
+    run = asyncio.create_task(start(notebook.TASK, YES, hands(log)))
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    (summary,) = log.runs()
+    assert (summary.status, summary.live) == ("succeeded", False)
+    ended = [each.event for each in read(summary.run_id) if isinstance(each.event, RunFinished)]
+    assert [event.result["answer"] for event in ended] == [notebook.ANSWER]
 
 
 @pytest.mark.parametrize("done", [True, False])

@@ -4,12 +4,11 @@ Knows nothing of how a run comes to be claimed, nor of the terminal.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
-from pathlib import Path
+from typing import TypeVar
 
 from plait.agents.agent import Agent
-from plait.domains.delivery import deliver, deliver_as_page
 from plait.errors import NeedsDecision, UserError
 from plait.events import ModelRetried, Noted, Record
 from plait.experience.consolidation.by_model import ROLE
@@ -23,7 +22,7 @@ from plait.models.resolve import resolve_model
 from plait.outfit.consolidating import Consolidator
 from plait.outfit.domains import Means, making_of
 from plait.outfit.embedding import CountedEmbedder
-from plait.outfit.folder import artifacts, own_folder, refill_of, run_folder, standing
+from plait.outfit.handing_over import Place, handed_over, laid_out
 from plait.outfit.hands import Hands
 from plait.outfit.learning import learn
 from plait.outfit.modules import import_modules
@@ -34,29 +33,29 @@ from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.journal import RunJournal
 from plait.runtime.log import RunLog
 from plait.runtime.options import Options
-from plait.runtime.record_page import record_page
 from plait.runtime.report import report, result_json
 from plait.task import Result, Status
-from plait.teams.chain import Domain
 from plait.tools.pins import Pins
 from plait.tools.sources import Toolset, open_tools
 from plait.weave import run_task
 from plait.weave.workshop import Outcome, Workshop
 
+T = TypeVar("T")
+
 
 async def carry(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
     """Run a claimed run to its end and give it back, whatever happens.
 
-    Who cancels it while it is learned from is answered so too, once its end is on record.
+    Who cancels it when there is an outcome already is answered so too, once its end is on record.
     """
     try:
         await _watch(log, journal, hands)
         end, stopped = await _outcome(log, journal, hands)
-        result = await _finished(log, journal, end)
+        result, stopped_late = await _to_its_end(_finished(log, journal, end))
     except asyncio.CancelledError:
         domain = str(journal.options.get("domain", ""))
         result = bare(journal.run_id, domain, status="cancelled", message="cancelled")
-        await asyncio.shield(_finished(log, journal, result))
+        await _to_its_end(_finished(log, journal, result))
         raise
     except UserError:
         # What the user gave keeps it from going on: it can be given otherwise, to the run as it was.
@@ -64,9 +63,24 @@ async def carry(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
         raise
     finally:
         await journal.close()
-    if stopped is not None:
-        raise stopped
+    if cancelled := stopped or stopped_late:
+        raise cancelled
     return result
+
+
+async def _to_its_end(work: Coroutine[None, None, T]) -> tuple[T, asyncio.CancelledError | None]:
+    """Do what has to be done, whoever cancels it meanwhile.
+
+    Returns:
+        What came of it, and what cancelled it, to be raised by the caller.
+    """
+    task, stopped = asyncio.create_task(work), None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            stopped = error
+    return task.result(), stopped
 
 
 async def _finished(log: RunLog, journal: RunJournal, result: Result) -> Result:
@@ -95,38 +109,58 @@ async def _outcome(
     """Open what the run works with, let the weave run it, and hand over what was made.
 
     Returns:
-        What came of it, and what broke off learning from it, if anything did.
+        What came of it, and what cancelled it once that was there, if anything did.
     """
     options = Options.from_json(journal.options)
-    records = await asyncio.to_thread(log.records, journal.run_id)
-    folder = run_folder(journal.run_id, options)
-    refill = refill_of(journal.run_id, records)
-    if refill is not None:
-        await refill.make_room(journal, folder, own=not options.out, aside=own_folder(journal.run_id))
-    before = await asyncio.to_thread(standing, folder, records)
+    place = await laid_out(log, journal, options)
     pins = Pins(file=pins_file(), ask=hands.approve_change)
     import_modules(options.tools, options.tools_folder)
-    async with open_tools([*options.tools, *hands.tools], folder, pins=pins) as toolset:
-        model = hands.model or _model(journal, options)
-        try:
-            toolset = await pinned(journal, toolset, options)
-            if refill is not None:
-                await refill.apply(journal, toolset)
-            budget = _budget(journal, options, records)
-            workshop = await _workshop(journal, toolset, hands, model, budget, ExperienceStore(log))
-            outcome = await run_task(journal, await read_task(journal, journal.task, options), workshop)
-            stopped = await _learned(log, journal, workshop, outcome)
-        except NeedsDecision as error:
-            end = bare(journal.run_id, options.domain, status="needs_decision", message=error.message)
-            return end, None
-        finally:
-            if hands.model is None:
-                await model.aclose()
-    if workshop.making is None:
-        files = await asyncio.to_thread(artifacts, folder, records, before, own=not options.out)
-    else:
-        files = await _delivered(log, journal, folder, workshop.making.domain, outcome)
-    return result_of(journal.run_id, options, outcome, files), stopped
+    reached: list[tuple[Workshop, Outcome]] = []
+    stopped: asyncio.CancelledError | None = None
+    try:
+        async with open_tools([*options.tools, *hands.tools], place.folder, pins=pins) as toolset:
+            try:
+                stopped = await _worked(log, journal, hands, place, toolset, reached)
+            except NeedsDecision as error:
+                end = bare(journal.run_id, options.domain, status="needs_decision", message=error.message)
+                return end, None
+    except asyncio.CancelledError as error:
+        if not reached:
+            raise
+        stopped = error  # Only the tools or the model had still to be closed.
+    ((workshop, outcome),) = reached
+    domain = workshop.making.domain if workshop.making is not None else None
+    files, stopped_late = await _to_its_end(handed_over(log, journal, place, domain, outcome.products))
+    return result_of(journal.run_id, options, outcome, files), stopped or stopped_late
+
+
+async def _worked(
+    log: RunLog,
+    journal: RunJournal,
+    hands: Hands,
+    place: Place,
+    toolset: Toolset,
+    reached: list[tuple[Workshop, Outcome]],
+) -> asyncio.CancelledError | None:
+    """Let the weave run a task, note in `reached` what with and what came of it, and learn from that.
+
+    Returns:
+        What cancelled it while it was learned from, if anything did.
+    """
+    options = Options.from_json(journal.options)
+    model = hands.model or _model(journal, options)
+    try:
+        toolset = await pinned(journal, toolset, options)
+        if place.refill is not None:
+            await place.refill.apply(journal, toolset)
+        budget = _budget(journal, options, place.records)
+        workshop = await _workshop(journal, toolset, hands, model, budget, ExperienceStore(log))
+        outcome = await run_task(journal, await read_task(journal, journal.task, options), workshop)
+        reached.append((workshop, outcome))
+        return await _learned(log, journal, workshop, outcome)
+    finally:
+        if hands.model is None:
+            await model.aclose()
 
 
 async def _learned(
@@ -202,32 +236,6 @@ async def _workshop(
         ask=hands.approve,
         making=await making_of(journal, options, means),
         memory=memory,
-    )
-
-
-async def _delivered(
-    log: RunLog, journal: RunJournal, folder: Path, domain: Domain, outcome: Outcome
-) -> list[str]:
-    """Put what teams made into the run's folder, with a record of how it came about; return the files."""
-    if domain.product not in outcome.products:
-        return []
-    await journal.flush()
-    records = await asyncio.to_thread(log.records, journal.run_id)
-    page, own = record_page(journal.task, records, outcome.products), own_folder(journal.run_id)
-    troubles: list[str] = []
-    for hand_over, place in ((deliver, folder), (deliver, own), (deliver_as_page, own)):
-        try:
-            files = await asyncio.to_thread(hand_over, place, domain, outcome.products, page)
-        except UserError as error:
-            troubles.append(error.message)
-            continue
-        if troubles:
-            # What was paid for is not lost because a folder is in use.
-            journal.emit(Noted(text=f"{troubles[0]}; the result is in {str(own)!r}"))
-        return files
-    raise UserError(
-        f"{troubles[0]}; the result is on record: mend that, and "
-        f"`plait resume {journal.run_id}` hands it over"
     )
 
 
