@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,15 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "notebook.txt"
     monkeypatch.setenv("NOTEBOOK", str(file))
     return file
+
+
+@pytest.fixture(autouse=True)
+def own_modules() -> Iterator[None]:
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.startswith(("my_tools", "their")):
+            del sys.modules[name]
 
 
 @pytest.fixture
@@ -257,12 +266,36 @@ async def test_a_check_and_modules_of_tools_are_those_of_where_the_run_began(
     options = Options(tools=("my_tools",), yes=True, max_calls=3, rounds=1, check="test -e right")
     first = await start(notebook.TASK, options, lent)
     assert first.status == "budget_exhausted"
-    monkeypatch.delitem(sys.modules, "my_tools")
+    del sys.modules["my_tools"]
     monkeypatch.chdir(tmp_path / "there")
     result = await resume(first.run_id, lent, changes={"max_calls": 99})
     assert (result.status, result.answer) == ("succeeded", notebook.ANSWER)
     forked = await fork(first.run_id, "round-1", {"check": "test ! -e right", "max_calls": 99}, lent)
     assert forked.status == "succeeded"
+
+
+async def test_a_module_of_tools_of_another_folder_is_not_taken_for_the_runs_own(
+    tmp_path: Path, log: RunLog, monkeypatch: pytest.MonkeyPatch
+):
+    lent = Hands(model=FunctionModel(notebook.answer), log=log)
+    for name in ("here", "there"):
+        package = tmp_path / name / "their"
+        package.mkdir(parents=True)
+        shutil.copy(notebook.SOURCE, package / "tools.py")
+    monkeypatch.chdir(tmp_path / "here")
+    options = Options(tools=("their.tools",), yes=True, max_calls=3, rounds=1)
+    first = await start(notebook.TASK, options, lent)
+    monkeypatch.chdir(tmp_path / "there")
+    line = r"their\.tools: the run's is '.*/there/their/tools\.py', but .*/here/their/tools\.py' by that name"
+    with pytest.raises(UserError, match=line):
+        await start(notebook.TASK, options, lent)
+    assert (await resume(first.run_id, lent, changes={"max_calls": 4})).usage.model_calls == 4
+    for name in ("their.tools", "their"):
+        del sys.modules[name]
+    second = await start(notebook.TASK, options, lent)
+    assert second.usage.model_calls == 3
+    with pytest.raises(UserError, match="go on with the run in another process"):
+        await resume(first.run_id, lent, changes={"max_calls": 5})
 
 
 async def test_a_module_of_tools_that_broke_meanwhile(
@@ -272,7 +305,7 @@ async def test_a_module_of_tools_that_broke_meanwhile(
     lent = Hands(model=FunctionModel(notebook.answer), log=log)
     monkeypatch.chdir(tmp_path)
     first = await start(notebook.TASK, Options(tools=("my_tools",), max_calls=3), lent)
-    monkeypatch.delitem(sys.modules, "my_tools")
+    del sys.modules["my_tools"]
     (tmp_path / "my_tools.py").write_text("import no_such_thing")
     monkeypatch.chdir(tmp_path.parent)
     with pytest.raises(
