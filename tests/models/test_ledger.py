@@ -90,6 +90,15 @@ def test_tool_calls_are_counted_by_effect() -> None:
     assert (counts.reads, counts.effects, counts.total) == (1, 1, 2)
 
 
+def test_what_was_not_executed_is_no_tool_call() -> None:
+    done = {"ok": True, "text": "", "cut": False, "shared": False}
+    results = [done, {**done, "shared": True}, {**done, "ok": False, "refused": "--deny"}, None]
+    records = [record("run/a", "tool", result=results[0]), record("run/b", "tool", result=results[1])]
+    records += [record(f"run/{number}", "effect", result=result) for number, result in enumerate(results[2:])]
+    counts = tool_counts(records)
+    assert (counts.reads, counts.effects) == (1, 1)
+
+
 def test_the_time_of_a_run_leaves_out_the_pause_before_it_was_resumed() -> None:
     assert wall_seconds(RECORDS) == 4.0 + 3.0
     assert wall_seconds([]) == 0.0

@@ -90,8 +90,12 @@ def by(ledger: Iterable[LedgerEntry], key: Key) -> dict[str, Usage]:
 
 
 def tool_counts(records: Iterable[Record]) -> ToolCounts:
-    """Count the executed tool calls; an effect that the user assumed done counts too."""
-    steps = [record.event.step for record in records if isinstance(record.event, StepRecorded)]
+    """Count the executed tool calls; an effect that the user assumed done counts too.
+
+    A read that another call answered for was not executed, nor was what was refused.
+    """
+    events = [record.event for record in records if isinstance(record.event, StepRecorded)]
+    steps = [event.step for event in events if not _spared(event.result)]
     return ToolCounts(reads=steps.count("tool"), effects=steps.count("effect"))
 
 
@@ -157,6 +161,12 @@ def _entry(path: str, step: StepRecorded) -> LedgerEntry:
         ),
         shared=bool(step.shared_with),
     )
+
+
+def _spared(result: Any) -> bool:
+    """Whether a call's result says that nothing was executed for it."""
+    said = _object(result)
+    return bool(said.get("shared") or said.get("refused"))
 
 
 def _form(form: Any) -> str:
