@@ -46,6 +46,13 @@ class Journal(Protocol):
         """
         ...
 
+    def recalled(self, name: str) -> bool:
+        """Whether step `path/name` was done by an earlier process, and is answered from its record.
+
+        Not a model call that an equal one answered for: nobody made it.
+        """
+        ...
+
     async def branch(
         self, name: str, fn: "Callable[[Journal, Args], Awaitable[Result]]", args: Args
     ) -> Result:

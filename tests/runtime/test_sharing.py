@@ -143,6 +143,23 @@ async def test_after_a_resume_what_is_on_record_answers(log: RunLog) -> None:
     assert slow.asked == 1
 
 
+async def test_a_part_of_the_budget_pays_for_no_call_that_nobody_made(log: RunLog) -> None:
+    async def spent(journal: Journal) -> list[float]:
+        whole = Budget(Limits())
+        parts = [whole.part(name, 0.5) for name in ("team-1", "team-2")]
+        for number, part in enumerate(parts):
+            await asked(journal, replace(agent_of(lambda _: "good"), budget=part), f"team-{number}")
+        return [part.spent.calls for part in parts]
+
+    journal = await log.start("r1", "task", {})
+    assert await spent(journal) == [1, 0]
+    await journal.close()
+    again = await log.resume("r1")
+    assert await spent(again) == [1, 0]
+    await again.close()
+    assert await spent(Replay(log.records("r1"))) == [1, 0]
+
+
 async def test_the_ledger_says_what_was_saved(log: RunLog) -> None:
     journal = await log.start("r1", "task", {})
     agent = agent_of(lambda request: "good")

@@ -27,6 +27,7 @@ class MemoryJournal:
     def __init__(self, memory: Memory, path: str = "run") -> None:
         self.memory = memory
         self._path = path
+        self._made: set[str] = set()
 
     @property
     def path(self) -> str:
@@ -44,7 +45,12 @@ class MemoryJournal:
         if path not in self.memory.results:
             self.memory.results[path] = await fn(args)
             self.memory.kinds[path] = kind
+            self._made.add(path)
         return self.memory.results[path]
+
+    def recalled(self, name: str) -> bool:
+        path = f"{self._path}/{name}"
+        return path in self.memory.results and path not in self._made
 
     async def branch(self, name: str, fn: Callable[[Journal, Any], Awaitable[Any]], args: Any) -> Any:
         return await fn(MemoryJournal(self.memory, f"{self._path}/{name}"), args)

@@ -46,6 +46,9 @@ class PlainJournal:
         self.records[path] = await fn(args)
         return self.records[path]
 
+    def recalled(self, name: str) -> bool:
+        return False
+
     async def branch(self, name: str, fn: "Callable[[Any, Any], Awaitable[Any]]", args: Any) -> Any:
         return await fn(PlainJournal(f"{self.path}/{name}", self.records, self.kinds, self.events), args)
 

@@ -76,11 +76,7 @@ async def ask(journal: Journal, agent: Agent, request: Request, name: str) -> Re
         LogError: the reply on record cannot be read.
     """
 
-    made = False
-
     async def complete(_: JSONObject) -> JSON:
-        nonlocal made
-        made = True
         most = estimate(request)
         tokens, usd = most.input_tokens + most.output_tokens, price_of(agent.model, most)
         budget = agent.budget
@@ -98,7 +94,7 @@ async def ask(journal: Journal, agent: Agent, request: Request, name: str) -> Re
         raise LogError(
             f"the reply on record of step {place!r} cannot be read: {str(result)[:80]!r}"
         ) from error
-    if not made:
+    if journal.recalled(name):
         # A part of the run that was resumed has spent what its steps on record cost.
         agent.budget.recall(reply.usage)
     return reply

@@ -36,6 +36,8 @@ class RecordedStep:
     args_hash: str
     result: Any
     assumed: bool
+    shared: bool = False
+    """An equal call's result is this one's too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,7 +111,10 @@ def read_history(rows: Iterable[RecordRow]) -> History:
 def _add(history: History, path: str, kind: str, data: Any) -> None:
     if kind == "step_recorded":
         history.steps[path] = RecordedStep(
-            args_hash=data["args_hash"], result=data["result"], assumed=data.get("assumed", False)
+            args_hash=data["args_hash"],
+            result=data["result"],
+            assumed=data.get("assumed", False),
+            shared=bool(data.get("shared_with")),
         )
         history.sharing.note(path, data["step"], data["args"], data["result"])
         history.intents.pop(path, None)

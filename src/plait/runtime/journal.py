@@ -38,6 +38,9 @@ class Place:
     ) -> JSON:
         return await self._recorder.call(self._below(name), fn, args, kind)
 
+    def recalled(self, name: str) -> bool:
+        return self._below(name) in self._recorder.recalled
+
     async def branch(self, name: str, fn: Callable[[Journal, Args], Awaitable[Result]], args: Args) -> Result:
         return await fn(Place(self._recorder, self._below(name)), args)
 

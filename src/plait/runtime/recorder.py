@@ -65,6 +65,8 @@ class Recorder:
         self.history = history
         self.answered = 0
         self.observers: list[Callable[[Record], None]] = []
+        self.recalled: set[str] = set()
+        """Paths of the steps that an earlier process did and that are answered from its records."""
         self._sink = sink
         self._called: set[str] = set()
         self._numbers: dict[str, int] = {}
@@ -88,6 +90,8 @@ class Recorder:
             step = await self._on_record(path, args, stored, args_hash, kind)
             if step is not None:
                 self.answered += 1
+                if not step.shared:
+                    self.recalled.add(path)
                 return step.result
             if kind == "effect":
                 await self._intend(path, stored, args_hash)

@@ -80,6 +80,11 @@ class Replay:
             raise ReplayMiss(f"step {path!r} is on record with another prompt or other arguments")
         return step.result
 
+    def recalled(self, name: str) -> bool:
+        """Every step is, unless an equal one answered for it."""
+        step = self._steps.get(self._below(name))
+        return step is not None and not step.shared_with
+
     async def branch(self, name: str, fn: Callable[[Journal, Args], Awaitable[Result]], args: Args) -> Result:
         return await fn(self._child(self._below(name)), args)
 

@@ -79,6 +79,9 @@ class _Heard:
         self._pulse.beat()
         return result
 
+    def recalled(self, name: str) -> bool:
+        return self._journal.recalled(name)
+
     async def branch(self, name: str, fn: Callable[[Journal, Any], Awaitable[Any]], args: Any) -> Any:
         async def heard_too(branch: Journal, given: Any) -> Any:
             return await fn(_Heard(branch, self._pulse), given)
