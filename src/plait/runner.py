@@ -18,7 +18,7 @@ from plait.journal import Journal
 from plait.models.paths import runs_folder
 from plait.outfit.folder import SERVER_MESSAGES
 from plait.outfit.hands import NO_HANDS, Hands
-from plait.outfit.pricing import check_model, pricing_notes
+from plait.outfit.pricing import PRICED_BY, check_model, pricing_notes
 from plait.runtime.fork import fork as fork_log
 from plait.runtime.journal import RunJournal
 from plait.runtime.log import Decision, RunLog
@@ -102,7 +102,8 @@ async def resume(
         records = await asyncio.to_thread(log.records, run_id)
         changes = _lent(anchored(changes or {}), hands)
         # Checked before it is recorded: a run must not be spoiled by a wrong limit.
-        options = Options.from_json({**options_on_record(records), **changes})
+        recorded = options_on_record(records)
+        options = Options.from_json({**recorded, **changes})
         finished = ending(records)
         if decision is None and finished is not None and finished.status == "succeeded":
             return result_from_json(finished.result)
@@ -111,6 +112,9 @@ async def resume(
         if noted != {"unpriced": options.unpriced}:
             changes = {**changes, **noted}
         journal = await log.resume(run_id, changes, decision=decision)
+        if any(name in changes and changes[name] != recorded.get(name) for name in PRICED_BY):
+            notes = pricing_notes(options.changed(noted), hands)
+            await _tell(journal, f"notes-{journal.epoch}", notes)
         return await carry(log, journal, hands)
 
 
@@ -213,14 +217,8 @@ async def _from_percentiles(log: RunLog, options: Options) -> tuple[dict[str, fl
 
 async def _begin(log: RunLog, journal: RunJournal, hands: Hands, notes: Sequence[str]) -> Result:
     """Carry a new run; one that the user's own input kept from asking or doing anything leaves no trace."""
-
-    async def tell(place: Journal, _: None) -> None:
-        for note in notes:
-            place.emit(Noted(text=note))
-
-    # At a place of their own: what the run itself says is numbered from its beginning, also on replay.
+    await _tell(journal, "notes", notes)
     try:
-        await journal.branch("notes", tell, None)
         before = await _deeds(log, journal.run_id)
     except BaseException:
         await journal.close()  # Nobody carries it, and others may.
@@ -231,6 +229,20 @@ async def _begin(log: RunLog, journal: RunJournal, hands: Hands, notes: Sequence
         if await _deeds(log, journal.run_id) == before:
             await asyncio.to_thread(log.remove, journal.run_id)
             await asyncio.to_thread(_remove_folder, journal.run_id)
+        raise
+
+
+async def _tell(journal: RunJournal, name: str, notes: Sequence[str]) -> None:
+    """Note something at a place of its own: what the run itself says is numbered from its beginning."""
+
+    async def tell(place: Journal, _: None) -> None:
+        for note in notes:
+            place.emit(Noted(text=note))
+
+    try:
+        await journal.branch(name, tell, None)
+    except BaseException:
+        await journal.close()  # Nobody carries it, and others may.
         raise
 
 

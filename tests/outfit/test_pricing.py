@@ -71,9 +71,10 @@ async def test_it_is_noted_with_the_run_and_does_not_disturb_a_replay(log: RunLo
     records = log.records(first.run_id)
     assert isinstance(records[0].event, RunStarted)
     assert records[0].event.options["unpriced"]
-    assert [r.event.text for r in records if isinstance(r.event, Noted)] == [LINE.format("function")]
+    assert notes(log, first.run_id) == [LINE.format("function")]
     result = await resume(first.run_id, free, changes={"max_calls": 99})
     assert result.status == "failed"
+    assert notes(log, first.run_id) == [LINE.format("function")]
     await replay(result.run_id, log.records(result.run_id))
 
     paid = replace(free, model=Paid(lambda _: "no call at all"))
@@ -81,6 +82,27 @@ async def test_it_is_noted_with_the_run_and_does_not_disturb_a_replay(log: RunLo
     started = log.records(forked.run_id)[0].event
     assert isinstance(started, RunStarted)
     assert not started.options["unpriced"]
+
+
+async def test_it_is_noted_again_when_a_run_goes_on_with_another_model_or_limit(log: RunLog) -> None:
+    paid = Hands(tools=[notebook.read_page], model=Paid(lambda _: "no call at all", name="dear"), log=log)
+    first = await start("read a page", Options(max_usd=2.0, max_calls=1), paid)
+    assert notes(log, first.run_id) == []
+    free = replace(paid, model=FunctionModel(lambda _: "no call at all", name="free"))
+    shown: list[str] = []
+    watched = replace(free, on_event=lambda r: isinstance(r.event, Noted) and shown.append(r.event.text))
+    await resume(first.run_id, watched, changes={"max_calls": 2})
+    assert shown == notes(log, first.run_id) == [LINE.format("free")]
+    await resume(first.run_id, free, changes={"max_calls": 3})
+    assert notes(log, first.run_id) == [LINE.format("free")]
+    result = await resume(first.run_id, free, changes={"max_calls": 99, "max_usd": 3.0})
+    assert notes(log, first.run_id) == [LINE.format("free")] * 2
+    await replay(result.run_id, log.records(result.run_id))
+
+
+def notes(log: RunLog, run_id: str) -> list[str]:
+    texts = [r.event.text for r in log.records(run_id) if isinstance(r.event, Noted)]
+    return [text for text in texts if text.startswith("no price")]
 
 
 def test_a_model_that_cannot_be_is_refused() -> None:

@@ -16,6 +16,8 @@ from plait.runtime.options import Options
 
 EMBEDDED = "local"
 """What the names of models begin with that this process runs."""
+PRICED_BY = ("model", "base_url", "max_usd")
+"""Options on which it depends whether a limit on money binds."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _SAMPLE = TokenUsage(input_tokens=1_000_000, output_tokens=1_000_000)
 

@@ -86,6 +86,11 @@ class RunJournal(Place):
         return self._recorder.run_id
 
     @property
+    def epoch(self) -> int:
+        """How many processes have taken the run up, this one among them."""
+        return self._recorder.epoch
+
+    @property
     def task(self) -> str:
         return self._recorder.history.task
 
