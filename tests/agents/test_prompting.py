@@ -18,6 +18,8 @@ def test_the_own_prompt_is_used_where_there_is_none_of_the_users(tmp_path: Path)
 def test_a_users_prompt_replaces_the_own_one(tmp_path: Path) -> None:
     (tmp_path / "planner.md").write_text("Plan {{task}}.\n", encoding="utf-8")
     assert load(PACKAGE, "planner", tmp_path) == "Plan {{task}}."
+    (tmp_path / "planner.md").write_text("Plan at once: {{task}}.\n", encoding="utf-8")
+    assert load(PACKAGE, "planner", tmp_path) == "Plan at once: {{task}}."
     assert load(PACKAGE, "answer", tmp_path) == load(PACKAGE, "answer")
 
 

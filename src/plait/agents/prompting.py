@@ -30,7 +30,6 @@ class Prompt(str):
         return prompt
 
 
-@cache
 def load(package: str, name: str, overrides: Path | None = None) -> Prompt:
     """Return the text of prompt `name` of `package`, or the user's own.
 
@@ -49,9 +48,14 @@ def load(package: str, name: str, overrides: Path | None = None) -> Prompt:
                 return Prompt(own.read_text(encoding="utf-8").strip(), file=str(own))
             except (OSError, UnicodeDecodeError) as error:
                 raise UserError(f"prompt {str(own)!r} cannot be read: {error}") from error
-    return Prompt(
-        resources.files(package).joinpath("prompts", f"{name}.md").read_text(encoding="utf-8").strip()
-    )
+    return _own(package, name)
+
+
+@cache
+def _own(package: str, name: str) -> Prompt:
+    """Return one of Plait's own, which never changes; a user's may, also within one process."""
+    file = resources.files(package).joinpath("prompts", f"{name}.md")
+    return Prompt(file.read_text(encoding="utf-8").strip())
 
 
 def fill(text: str, **values: str) -> str:
