@@ -15,7 +15,7 @@ from plait.errors import LogError, UserError
 from plait.events import FeedbackGiven, Noted, RunFinished, RunResumed, RunStarted
 from plait.runtime import store
 from plait.runtime.log import RunLog
-from plait.runtime.writer import result_of
+from plait.runtime.writer import Writer, result_of
 
 
 async def test_life_of_a_run(log: RunLog) -> None:
@@ -320,3 +320,53 @@ async def test_who_stops_waiting_for_a_run_does_not_hold_it(log: RunLog, waits_f
     with pytest.raises(UserError, match="is running"):
         await log.resume("r1")
     await journal.close()
+
+
+@pytest.mark.parametrize("waits_for", ["start", "lock", "claim"])
+async def test_who_stops_waiting_while_the_log_is_closed_is_cancelled(log: RunLog, waits_for: str) -> None:
+    await (await log.start("r1", "task", {})).close()
+    closing: list[asyncio.Task[None]] = []
+
+    async def close_and_cancel() -> None:
+        closing.append(asyncio.create_task(log.close()))
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        await asyncio.sleep(0)
+
+    with held(log):
+        waiting = asyncio.ensure_future(
+            log.start("r2", "task", {}) if waits_for == "start" else log.resume("r1")
+        )
+        await asyncio.sleep(0)
+        if waits_for != "claim":
+            await close_and_cancel()
+    if waits_for == "claim":
+        with held(log):
+            await asyncio.sleep(0.05)
+            await close_and_cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await closing[0]
+
+
+def test_what_is_queued_while_the_log_is_closed_is_done_or_refused(
+    log: RunLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = log._keeper.writer  # pyright: ignore[reportPrivateUsage]
+    closed, closers = [False], list[threading.Thread]()
+
+    def is_closed(_: Writer) -> bool:
+        now = closed[0]
+        if not closers:  # Asked by who wants something done: just then another closes the log.
+            closers.append(threading.Thread(target=writer.close, daemon=True))
+            closers[0].start()
+            closers[0].join(0.2)
+        return now
+
+    slow = property(is_closed, lambda _, value: closed.__setitem__(0, value))
+    monkeypatch.setattr(Writer, "_closed", slow, raising=False)
+    done: list[int] = []
+    asking = threading.Thread(target=lambda: done.append(writer.run(lambda _: 1)), daemon=True)
+    asking.start()
+    asking.join(5)
+    assert done == [1]

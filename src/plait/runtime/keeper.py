@@ -51,7 +51,8 @@ class Keeper:
             history = read_history(rows)
             await sink.put(rows, begins=hold.take)
         except BaseException:
-            await result_of(self.writer.queued(hold.give_back, writes=False))
+            with suppress(RuntimeError):  # A log that is closed meanwhile gives all back.
+                await result_of(self.writer.queued(hold.give_back, writes=False))
             raise
         return RunJournal(Recorder(run.run_id, run.epoch, history, sink), sink, seconds=run.seconds)
 
@@ -121,17 +122,19 @@ class Keeper:
         try:
             await result_of(self.writer.queued(hold.take, writes=False))
         except asyncio.CancelledError:
-            self.writer.queued(hold.give_back, writes=False)
+            with suppress(RuntimeError):  # As above.
+                self.writer.queued(hold.give_back, writes=False)
             raise
 
     async def _give_up(self, run_id: str, claiming: "asyncio.Future[tuple[History, RunRow, RunRow]]") -> None:
         """Undo a claim that nobody waits for any more, once it is made."""
         try:
-            with suppress(PlaitError):
+            with suppress(PlaitError, RuntimeError):
                 _, before, run = await result_of(claiming)
                 await self.withdraw(before, run.epoch)
         finally:
-            await self.release(run_id)
+            with suppress(RuntimeError):  # As above.
+                await self.release(run_id)
 
 
 class _Hold:

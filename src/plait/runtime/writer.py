@@ -79,6 +79,7 @@ class Writer:
         self._failed: dict[tuple[str, int], LogError] = {}
         self._connection: Connection | None = None
         self._closed = False
+        self._closing = threading.Lock()  # Nothing is queued after what ends the thread.
         self._thread = threading.Thread(target=self._work, name="plait-log", daemon=True)
         self._thread.start()
 
@@ -103,16 +104,18 @@ class Writer:
 
     def close(self) -> None:
         """Commit what is queued and end the thread; safe to call twice."""
-        if not self._closed:
-            self._closed = True
-            self._queue.put(None)
-            self._urgent.set()
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
+                self._urgent.set()
         self._thread.join()
 
     def _put(self, job: Job) -> None:
-        if self._closed:
-            raise RuntimeError("the run log is closed")
-        self._queue.put(job)
+        with self._closing:
+            if self._closed:
+                raise RuntimeError("the run log is closed")
+            self._queue.put(job)
         if not _is_lazy(job):
             self._urgent.set()
 
