@@ -14,8 +14,9 @@ from tests.runtime.script import Step, never
 from plait.errors import LogError, UserError
 from plait.events import FeedbackGiven, Noted, RunFinished, RunResumed, RunStarted
 from plait.runtime import store
+from plait.runtime.jobs import result_of
 from plait.runtime.log import RunLog
-from plait.runtime.writer import Writer, result_of
+from plait.runtime.writer import Writer
 
 
 async def test_life_of_a_run(log: RunLog) -> None:

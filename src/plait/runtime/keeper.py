@@ -19,11 +19,12 @@ from plait.events import RunFinished
 from plait.runtime import store
 from plait.runtime.database import Database
 from plait.runtime.history import History, read_history
+from plait.runtime.jobs import Append, Outcome, into, result_of
 from plait.runtime.journal import RunJournal
 from plait.runtime.locks import Locks, locks_of
 from plait.runtime.recorder import Recorder
 from plait.runtime.store import RecordRow, RunEnd, RunRow
-from plait.runtime.writer import Append, Outcome, Writer, result_of
+from plait.runtime.writer import Writer
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -18,11 +18,11 @@ from plait.runtime import appending, experience_vectors, store
 from plait.runtime.codec import encode
 from plait.runtime.database import Database, open_database
 from plait.runtime.history import History, read_history
+from plait.runtime.jobs import result_of
 from plait.runtime.journal import RunJournal
 from plait.runtime.keeper import Keeper, own_version, owner
 from plait.runtime.recorder import Decision
 from plait.runtime.store import RecordRow, RunRow
-from plait.runtime.writer import result_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

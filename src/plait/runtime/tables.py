@@ -32,11 +32,24 @@ class Tables:
 @cache
 def tables() -> Tables:
     """Describe the tables as the newest migration leaves them."""
-    from sqlalchemy import BigInteger, Column, Float, Integer, MetaData, Table, Text, UniqueConstraint
+    from sqlalchemy import Column, Integer, MetaData, Table
 
     metadata = MetaData()
+    runs, records = _log(metadata)
     experiences, memories = _experience(metadata)
-    version = Table("schema_version", metadata, Column("number", Integer, nullable=False))
+    return Tables(
+        metadata=metadata,
+        version=Table("schema_version", metadata, Column("number", Integer, nullable=False)),
+        runs=runs,
+        records=records,
+        experiences=experiences,
+        memories=memories,
+    )
+
+
+def _log(metadata: "MetaData") -> "tuple[Table, Table]":
+    from sqlalchemy import BigInteger, Column, Float, Integer, Table, Text, UniqueConstraint
+
     runs = Table(
         "runs",
         metadata,
@@ -63,14 +76,7 @@ def tables() -> Tables:
         UniqueConstraint("run_id", "path", "revision", name="records_path"),
         sqlite_with_rowid=False,
     )
-    return Tables(
-        metadata=metadata,
-        version=version,
-        runs=runs,
-        records=records,
-        experiences=experiences,
-        memories=memories,
-    )
+    return runs, records
 
 
 def _experience(metadata: "MetaData") -> "tuple[Table, Table]":

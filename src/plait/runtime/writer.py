@@ -1,7 +1,7 @@
 """Group commit: one thread that writes whatever has been queued in one transaction.
 
 Knows nothing of journals or events: it is given rows, or functions that take a connection. Many
-runs at once so cost a few commits, and no caller ever waits on the disk within the event loop.
+runs at once so cost a few commits, and no caller of `append` or `queued` waits on the disk.
 """
 
 import asyncio
@@ -9,14 +9,12 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from plait.errors import LogError, PlaitError, UserError
 from plait.runtime import appending, store
 from plait.runtime.database import Database
-from plait.runtime.store import RecordRow, RunEnd, RunRow
+from plait.runtime.jobs import Append, Job, Outcome, Settled, Work, into, is_lazy, settle_all
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -25,46 +23,6 @@ LINGER_SECONDS = 0.05
 """Events that nobody waits for are written within this time."""
 
 T = TypeVar("T")
-Outcome: TypeAlias = BaseException | None
-Settle: TypeAlias = Callable[[Outcome, Any], None]
-"""Takes why a job failed, or None and what its function returned."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Append:
-    """Rows of one run, in order."""
-
-    run_id: str
-    epoch: int
-    rows: list[RecordRow]
-    durable: bool
-    lazy: bool = False
-    """Nobody waits for these rows: they may be written with the next ones."""
-    first: "Callable[[Connection], None] | None" = None
-    """Done before; where it raises a PlaitError the rows are refused. It may be called again."""
-    begins: RunRow | None = None
-    """A run to add first, which must not be there."""
-    ends: RunEnd | None = None
-    """How the run ended, to be noted in the list of runs."""
-    settle: Settle
-    """Called on `loop` once the rows are on disk, or cannot be."""
-    loop: asyncio.AbstractEventLoop
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Work:
-    """A function to run in a transaction."""
-
-    function: "Callable[[Connection], Any]"
-    writes: bool
-    durable: bool
-    settle: Settle
-    loop: asyncio.AbstractEventLoop | None
-    """Where `settle` is called; None: in the writer's thread."""
-
-
-Job: TypeAlias = Append | Work
-Settled: TypeAlias = tuple[Job, Outcome, Any]
 
 
 class Writer:
@@ -90,7 +48,7 @@ class Writer:
     def run(self, function: "Callable[[Connection], T]", *, writes: bool = True, durable: bool = False) -> T:
         """Do something in turn with what is queued, and wait for what it returns or raises."""
         future: Future[T] = Future()
-        self._put(Work(function=function, writes=writes, durable=durable, settle=_into(future), loop=None))
+        self._put(Work(function=function, writes=writes, durable=durable, settle=into(future), loop=None))
         return future.result()
 
     def queued(
@@ -99,7 +57,7 @@ class Writer:
         """Queue a function from an event loop; await what it returns or raises with `result_of`."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._put(Work(function=function, writes=writes, durable=durable, settle=_into(future), loop=loop))
+        self._put(Work(function=function, writes=writes, durable=durable, settle=into(future), loop=loop))
         return future
 
     def close(self) -> None:
@@ -116,7 +74,7 @@ class Writer:
             if self._closed:
                 raise RuntimeError("the run log is closed")
             self._queue.put(job)
-        if not _is_lazy(job):
+        if not is_lazy(job):
             self._urgent.set()
 
     def _work(self) -> None:
@@ -132,13 +90,13 @@ class Writer:
         todo = [job for job in jobs if job is not None]
         settled: list[Settled] = []
         self._commit(todo, settled)
-        _settle(settled)
+        settle_all(settled)
         return len(todo) == len(jobs)
 
     def _take(self) -> list[Job | None]:
         """Take all that is queued; wait a little for more while nobody waits for any of it."""
         jobs = [self._queue.get()]
-        if jobs[0] is not None and _is_lazy(jobs[0]):
+        if jobs[0] is not None and is_lazy(jobs[0]):
             self._urgent.wait(LINGER_SECONDS)
         # Before the queue is emptied: what comes later is then either taken now or flagged anew.
         self._urgent.clear()
@@ -263,49 +221,3 @@ def _hindrance(connection: "Connection", job: Append) -> PlaitError | None:
     except PlaitError as exc:
         return exc
     return None
-
-
-def _is_lazy(job: Job) -> bool:
-    return isinstance(job, Append) and job.lazy
-
-
-def _into(future: "Future[T] | asyncio.Future[T]") -> Settle:
-    """Return what puts an outcome into a future."""
-
-    def settle(error: Outcome, value: Any) -> None:
-        if future.cancelled():
-            return
-        if error is None:
-            future.set_result(value)
-        else:
-            future.set_exception(error)
-            future.exception()  # Counts as seen: not everybody waits for what becomes of a job.
-
-    return settle
-
-
-def _settle(settled: list[Settled]) -> None:
-    """Wake the callers, once for each event loop."""
-    by_loop: dict[asyncio.AbstractEventLoop | None, list[Settled]] = {}
-    for each in settled:
-        by_loop.setdefault(each[0].loop, []).append(each)
-    for loop, some in by_loop.items():
-        if loop is None:
-            _call_all(some)
-            continue
-        # A loop that is closed has nobody left who waits; it may close at any moment.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(_call_all, some)
-
-
-def _call_all(settled: list[Settled]) -> None:
-    for job, error, value in settled:
-        job.settle(error, value)
-
-
-async def result_of(future: "asyncio.Future[T]") -> T:
-    """Await what a queued function returns.
-
-    Who stops waiting does not keep it from being run, nor others from learning what came of it.
-    """
-    return await asyncio.shield(future)
