@@ -50,7 +50,7 @@ class Keeper:
         sink = RunSink(self, run)
         try:
             history = read_history(rows)
-            await sink.put(rows, begins=hold.take)
+            await sink.put(rows, first=hold.take)
         except BaseException:
             with suppress(RuntimeError):  # A log that is closed meanwhile gives all back.
                 await result_of(self.writer.queued(hold.give_back, writes=False))
@@ -186,22 +186,17 @@ class RunSink:
         *,
         durable: bool = False,
         lazy: bool = False,
-        begins: "Callable[[Connection], None] | None" = None,
+        first: "Callable[[Connection], None] | None" = None,
         ends: RunEnd | None = None,
     ) -> "asyncio.Future[None]":
-        """Queue rows; note in the list of runs that the run has ended, or after `begins` that it begins."""
+        """Queue rows; note in the list of runs that the run has ended, or after `first` that it begins."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
+        told = into(future)
 
-        def settle(outcome: Outcome, _: object) -> None:
-            self._failure = self._failure or outcome
-            if future.cancelled():
-                return
-            if outcome is None:
-                future.set_result(None)
-            else:
-                future.set_exception(outcome)
-                future.exception()  # Counts as seen: what an event meets is reported by the next step.
+        def settle(outcome: Outcome, value: object) -> None:
+            self._failure = self._failure or outcome  # What an event meets is reported by the next step.
+            told(outcome, value)
 
         self._keeper.writer.append(
             Append(
@@ -210,8 +205,8 @@ class RunSink:
                 rows=rows,
                 durable=durable,
                 lazy=lazy,
-                first=begins,
-                begins=self._run if begins else None,
+                first=first,
+                begins=self._run if first else None,
                 ends=ends,
                 settle=settle,
                 loop=loop,
