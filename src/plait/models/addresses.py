@@ -8,6 +8,8 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from plait.errors import UserError
 
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
+"""By these names an address is known to be of this machine."""
 _SECRET = re.compile(
     r"(^|[^a-z])((api|access|auth|app|client)?[^a-z]?(key|token|secret|password|passwd|pwd)|sig|signature|auth"
     r"|authorization|credentials?)$",

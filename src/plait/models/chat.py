@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from plait.errors import ModelError, TransientModelError
-from plait.models.addresses import check_address
+from plait.models.addresses import LOOPBACK_HOSTS, check_address
 from plait.models.encoding import encoded
 from plait.models.failures import complaint_of, mask, network_error, shown_url, status_error
 from plait.models.prices import Prices
@@ -173,6 +173,6 @@ def _proxy(base_url: str) -> str | None:
     from urllib.request import getproxies, proxy_bypass
 
     host = urlsplit(base_url).hostname or ""
-    if host in ("localhost", "127.0.0.1", "::1") or proxy_bypass(host):
+    if host in LOOPBACK_HOSTS or proxy_bypass(host):
         return None
     return getproxies().get(urlsplit(base_url).scheme)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from plait.models.addresses import LOOPBACK_HOSTS
 from plait.models.protocol import LanguageModel, TokenUsage
 
 
@@ -27,7 +28,7 @@ class Prices:
         self._model = model
         self._url = provider_url
         self._provider = provider
-        self._known = urlsplit(provider_url).hostname not in ("localhost", "127.0.0.1", "::1")
+        self._known = urlsplit(provider_url).hostname not in LOOPBACK_HOSTS
 
     def priced(self, usage: TokenUsage) -> TokenUsage:
         """Return the usage with its money."""

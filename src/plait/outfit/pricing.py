@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from plait.models.addresses import LOOPBACK_HOSTS
 from plait.models.budget import Limits
 from plait.models.prices import price_of
 from plait.models.protocol import TokenUsage
@@ -18,7 +19,6 @@ EMBEDDED = "local"
 """What the names of models begin with that this process runs."""
 PRICED_BY = ("model", "base_url", "max_usd")
 """Options on which it depends whether a limit on money binds."""
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _SAMPLE = TokenUsage(input_tokens=1_000_000, output_tokens=1_000_000)
 
 
@@ -53,4 +53,4 @@ def at_home(model: str, base_url: str = "") -> bool:
     provider = model.partition(":")[0]
     service = SERVICES.get(provider)
     address = base_url or (service.base_url if service else "")
-    return urlsplit(address).hostname in LOOPBACK if address else provider == EMBEDDED
+    return urlsplit(address).hostname in LOOPBACK_HOSTS if address else provider == EMBEDDED

@@ -73,8 +73,6 @@ class History:
     has_effects: bool = False
     task: str = ""
     options: dict[str, Any] = field(default_factory=dict[str, Any])
-    finished: dict[str, Any] | None = None
-    """The object of the last RunFinished."""
 
     def place(self, path: str) -> int:
         """Return the next revision of a path and count it as used."""
@@ -142,8 +140,6 @@ def _add_run_event(history: History, kind: str, data: Any) -> None:
         history.options = dict(data["options"])
     elif kind == "run_resumed":
         history.options.update(data["options"])
-    elif kind == "run_finished":
-        history.finished = data["result"]
     elif kind == "decision_made" and (intent := history.intents.get(data["at"])):
         history.intents[data["at"]] = Intent(
             args_hash=intent.args_hash, args=intent.args, decision=data["decision"]

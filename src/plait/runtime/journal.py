@@ -99,16 +99,6 @@ class RunJournal(Place):
         """The options of the run, with those that a resume changed."""
         return self._recorder.history.options
 
-    @property
-    def answered(self) -> int:
-        """How many steps were answered from the log."""
-        return self._recorder.answered
-
-    @property
-    def in_doubt(self) -> list[str]:
-        """Paths of the effects that wait for a decision."""
-        return self._recorder.history.in_doubt()
-
     def observe(self, callback: Callable[[Record], None]) -> None:
         """Call `callback` for each new record, on the event loop's thread, as it is queued."""
         self._recorder.observers.append(callback)

@@ -63,7 +63,6 @@ class Recorder:
         self.run_id = run_id
         self.epoch = epoch
         self.history = history
-        self.answered = 0
         self.observers: list[Callable[[Record], None]] = []
         self.recalled: set[str] = set()
         """Paths of the steps that an earlier process did and that are answered from its records."""
@@ -89,7 +88,6 @@ class Recorder:
             stored, args_hash, parts = stored_arguments(path, args, kind)
             step = await self._on_record(path, args, stored, args_hash, kind)
             if step is not None:
-                self.answered += 1
                 if not step.shared:
                     self.recalled.add(path)
                 return step.result

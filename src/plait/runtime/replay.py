@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from plait.errors import PlaitError
-from plait.events import Event, Record, RunFinished, RunResumed, RunStarted, StepRecorded
+from plait.events import Event, Record, RunResumed, RunStarted, StepRecorded
 from plait.journal import JSON, Journal, JSONObject, StepKind
 from plait.runtime.copies import Copies
 from plait.runtime.history import PASSING_KINDS, RUN_KINDS, comparable_event
@@ -37,8 +37,6 @@ class Replay:
         self.task = ""
         self.options: Mapping[str, Any] = {}
         """The options of the run, with those that a resume changed."""
-        self.result: Mapping[str, Any] | None = None
-        """The object that the run printed; None if it never ended in good order."""
         self._copies = Copies()
         for record in records:
             self._note(record.event)
@@ -49,8 +47,6 @@ class Replay:
             self.task, self.options = event.task, event.options
         elif isinstance(event, RunResumed):
             self.options = {**self.options, **event.options}
-        elif isinstance(event, RunFinished):
-            self.result = event.result
 
     @property
     def path(self) -> str:
