@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from plait.bench.methods.method import Means, Method
 from plait.bench.trial import Trial, Work, read_trials, run_trials
 from plait.bench.workbench import WorkbenchTask
 from plait.errors import ModelError, UserError
+from plait.events import Record
 from plait.models.protocol import LanguageModel, Reply, Request, TokenUsage
 from plait.models.scripted import FunctionModel, ScriptedModel
 from plait.runtime.log import RunLog
@@ -95,6 +97,23 @@ async def test_a_solved_task_is_right_counted_and_a_line_of_the_file(file: Path)
     log = RunLog.open()
     assert [run.run_id for run in log.runs()] == [trial.run_id]
     await log.close()
+
+
+async def test_tasks_do_not_wait_while_the_records_of_another_are_read(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readers: list[str] = []
+    read = RunLog.records
+
+    def noted(log: RunLog, run_id: str) -> list[Record]:
+        readers.append(threading.current_thread().name)
+        return read(log, run_id)
+
+    monkeypatch.setattr(RunLog, "records", noted)
+    async with saying(RIGHT, DONE) as model:
+        await trials(file, model, (7, DELETE))
+    assert readers
+    assert threading.current_thread().name not in readers
 
 
 async def test_a_task_with_a_line_is_not_run_again(file: Path) -> None:

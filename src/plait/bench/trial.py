@@ -127,7 +127,9 @@ async def _one(index: int, task: Asked, work: Work, begun: Begun) -> Trial:
     means = work.means
     run_id, status, seconds = await _solved(index, task, work, begun)
     status, measures = await _judged(task, run_id, status, work)
-    usage = usage_of(means.log.records(run_id)) if work.method.asks_model else Usage()
+    usage = Usage()
+    if work.method.asks_model:
+        usage = usage_of(await asyncio.to_thread(means.log.records, run_id))
     return Trial(
         index=index,
         query=task.query,

@@ -1,7 +1,7 @@
 """What is kept of experience, and the memory that keeps it (ICE, sections 3.1 and 3.2).
 
-A record is a workflow or a pipeline under the goal it is for, with where it came from and how it did since.
-Knows nothing of databases: `Memory` is what the strand asks for.
+A record is a workflow, a pipeline or a lesson under the goal it is for, with where it came from and how it
+did since. Knows nothing of databases: `Memory` is what the strand asks for.
 """
 
 import re
@@ -38,7 +38,7 @@ class Experience:
     tools: Sequence[str]
     """Names of all tools that it calls."""
     content: JSONObject
-    """The workflow or pipeline."""
+    """The workflow, pipeline or lesson."""
     status: ExperienceStatus = "active"
     run_id: str
     """The run it was learned from; empty for an import."""
@@ -93,7 +93,7 @@ class Memory(Protocol):
 
         Args:
             memory: Name of the memory.
-            kind: Workflows or pipelines.
+            kind: Workflows, pipelines or lessons.
             domain: Of the run it was learned from.
             statuses: Any of these.
             tools: Only records that call no other tools than these.

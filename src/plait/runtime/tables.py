@@ -24,7 +24,7 @@ class Tables:
     records: "Table"
     """The append-only log."""
     experiences: "Table"
-    """One row a workflow or pipeline; how it is found again, and how it did since."""
+    """One row a workflow, pipeline or lesson; how it is found again, and how it did since."""
     memories: "Table"
     """One row a memory of experience: what tells its last change from all others."""
 
