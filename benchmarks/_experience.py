@@ -29,9 +29,9 @@ from plait.bench.methods.tools import METHODS, OFFICE
 from plait.bench.trial import Trial, Work, run_trials
 from plait.bench.workbench import WorkbenchTask, load_tasks
 from plait.events import PipelineEnded, PlanRectified, SubtaskFinished, SubtaskStarted
-from plait.models.paths import models_folder
 from plait.models.protocol import LanguageModel
 from plait.models.resolve import resolve_model
+from plait.paths import models_folder
 from plait.runtime.log import RunLog
 from plait.runtime.options import DEFAULT_MODEL, Options
 

@@ -25,10 +25,10 @@ from plait.errors import ModelError
 from plait.events import PipelineEnded
 from plait.models.callform import format_call
 from plait.models.embeddings import Embedder, HashEmbedder
-from plait.models.paths import runs_folder
 from plait.models.protocol import Request
 from plait.models.scripted import FunctionModel, ScriptedModel, UnexpectedRequest, prompt
 from plait.outfit.hands import Hands
+from plait.paths import runs_folder
 from plait.runner import new_run_id, start
 from plait.runtime.log import RunLog
 from plait.runtime.options import Options

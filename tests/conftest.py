@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from plait.models.embeddings import local_embedder
-from plait.models.paths import models_folder
+from plait.paths import models_folder
 
 EMBEDDED_TIMEOUT_SECONDS = 600
 REAL_MODEL_MODULES = ("xllamacpp", "fastembed")

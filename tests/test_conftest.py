@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.models.paths import data_folder
+from plait.paths import data_folder
 
 
 def test_the_data_folder_belongs_to_the_test(tmp_path: Path):

@@ -14,10 +14,10 @@ from tests.support import notebook
 from plait import carrying, runner, weave
 from plait.errors import ModelError, UserError
 from plait.events import EffectIntended, Record, RunFinished
-from plait.models.paths import runs_folder
 from plait.models.protocol import Request
 from plait.models.scripted import FunctionModel, prompt
 from plait.outfit.hands import Hands
+from plait.paths import runs_folder
 from plait.replaying import canonical, replay
 from plait.runner import fork, resume, start
 from plait.runtime.journal import RunJournal

@@ -12,9 +12,9 @@ import plait
 from plait.errors import UserError
 from plait.events import Noted
 from plait.models.embeddings import HashEmbedder
-from plait.models.paths import runs_folder
 from plait.models.protocol import Request
 from plait.models.scripted import FunctionModel
+from plait.paths import runs_folder
 from plait.replaying import replay
 from plait.runtime.log import RunLog
 from plait.runtime.report import result_json

@@ -9,10 +9,10 @@ import pytest
 from plait.errors import ModelError, RequestRefused
 from plait.events import ActionsAgreed, PipelineEnded, StepRecorded, TeamDropped
 from plait.models.embeddings import HashEmbedder
-from plait.models.paths import runs_folder
 from plait.models.protocol import Request
 from plait.models.scripted import FunctionModel, prompt
 from plait.outfit.hands import Hands
+from plait.paths import runs_folder
 from plait.replaying import replay
 from plait.runner import resume, start
 from plait.runtime.log import RunLog

@@ -16,7 +16,6 @@ from plait.experience.record import Memory
 from plait.models.budget import Budget
 from plait.models.embeddings import local_embedder
 from plait.models.ledger import entries, own_records, totals
-from plait.models.paths import pins_file
 from plait.models.protocol import LanguageModel
 from plait.models.resolve import resolve_model
 from plait.outfit.consolidating import Consolidator
@@ -29,6 +28,7 @@ from plait.outfit.modules import import_modules
 from plait.outfit.tools import pinned
 from plait.outfit.work import Work
 from plait.outfit.workshop import read_task, workshop_of
+from plait.paths import pins_file
 from plait.runtime.experience_store import ExperienceStore
 from plait.runtime.journal import RunJournal
 from plait.runtime.log import RunLog

@@ -15,10 +15,10 @@ from plait.carrying import bare, carry
 from plait.errors import PlaitError, UserError
 from plait.events import EffectIntended, Noted, StepRecorded
 from plait.journal import Journal
-from plait.models.paths import runs_folder
 from plait.outfit.folder import SERVER_MESSAGES
 from plait.outfit.hands import NO_HANDS, Hands
 from plait.outfit.pricing import PRICED_BY, check_model, pricing_notes
+from plait.paths import runs_folder
 from plait.runtime.fork import fork as fork_log
 from plait.runtime.journal import RunJournal
 from plait.runtime.log import Decision, RunLog

@@ -19,9 +19,9 @@ from plait.domains.loading import read_domain
 from plait.errors import ReplyError, UserError
 from plait.events import MeetingStarted, SolutionRated, StepRecorded, TeamStarted
 from plait.models.embeddings import HashEmbedder
-from plait.models.paths import runs_folder
 from plait.models.protocol import LanguageModel
 from plait.models.scripted import FunctionModel
+from plait.paths import runs_folder
 from plait.runtime.log import RunLog
 
 

@@ -12,8 +12,8 @@ from plait.bench.methods.strands import STRANDS, with_only
 from plait.bench.methods.tools import METHODS
 from plait.bench.workbench import judge
 from plait.events import RunFinished, StepRecorded
-from plait.models.paths import runs_folder
 from plait.models.scripted import ScriptedModel
+from plait.paths import runs_folder
 from plait.runtime.log import RunLog
 
 SCRIPTS = {

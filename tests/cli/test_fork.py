@@ -8,7 +8,7 @@ from tests.support.commands import Commands, Said, records, runs
 from tests.support.endpoint import Endpoint, fails
 from tests.support.served import served
 
-from plait.models.paths import runs_folder
+from plait.paths import runs_folder
 from plait.runtime.report import options_on_record
 
 PART_TWO = "round-1/subtask-2"

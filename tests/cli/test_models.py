@@ -8,7 +8,7 @@ from tests.models.model_files import small_gguf
 
 from plait.cli.app import run
 from plait.models import hub, packages
-from plait.models.paths import models_folder
+from plait.paths import models_folder
 
 
 @pytest.fixture

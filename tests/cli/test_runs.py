@@ -9,7 +9,7 @@ import pytest
 from tests.support.terminal import at_a_terminal
 
 from plait.cli.app import run
-from plait.models.paths import database_file, runs_folder
+from plait.paths import database_file, runs_folder
 from plait.runtime.log import RunLog
 
 from .recorded import put_run

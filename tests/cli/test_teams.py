@@ -11,7 +11,7 @@ from tests.support.endpoint import Endpoint
 from tests.support.served import served
 
 from plait.events import MeetingFinished, Noted, RunStarted, SolutionsMerged, StepRecorded, TeamStarted
-from plait.models.paths import runs_folder
+from plait.paths import runs_folder
 
 ALONE, THREE = 5, 17
 """Model calls of a run of one team and of three."""

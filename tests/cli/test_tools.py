@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plait.cli.app import run
-from plait.models.paths import pins_file
+from plait.paths import pins_file
 from plait.tools.mcp_config import read_servers
 
 TOOLS = '''

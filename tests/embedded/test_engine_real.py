@@ -12,7 +12,6 @@ from plait.models import catalogue
 from plait.models.embeddings import local_embedder
 from plait.models.engine import local_model, stop_engines
 from plait.models.fetch import pull
-from plait.models.paths import log_folder, prefixes_folder
 from plait.models.progress import terminal_progress
 from plait.models.protocol import (
     Form,
@@ -26,6 +25,7 @@ from plait.models.protocol import (
     Text,
     Typed,
 )
+from plait.paths import log_folder, prefixes_folder
 
 pytestmark = pytest.mark.embedded
 NAME = "local:qwen2.5-coder-0.5b"

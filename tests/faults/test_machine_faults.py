@@ -12,7 +12,7 @@ from tests.support.commands import Commands, records, runs
 from tests.support.served import served
 
 from plait.events import StepRecorded
-from plait.models.paths import database_file, models_folder
+from plait.paths import database_file, models_folder
 from plait.runtime import database
 from plait.runtime.log import RunLog
 

@@ -8,7 +8,7 @@ import pytest
 from plait.errors import UserError
 from plait.models import catalogue
 from plait.models.gguf import read_shape
-from plait.models.paths import models_folder
+from plait.paths import models_folder
 
 from .model_files import gguf_bytes, small_gguf
 

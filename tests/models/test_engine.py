@@ -14,8 +14,8 @@ from plait.errors import ModelError, TransientModelError, UserError
 from plait.models import catalogue, engine, llama
 from plait.models.engine import local_model, stop_engines
 from plait.models.engine_wire import CIRCLING_CHARACTERS, is_circling, without_circles
-from plait.models.paths import prefixes_folder
 from plait.models.protocol import FunctionCalling, Grammar, LanguageModel, Message, Request
+from plait.paths import prefixes_folder
 
 from . import fake_engine
 from .model_files import flip, small_gguf

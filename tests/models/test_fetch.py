@@ -12,8 +12,8 @@ from filelock import FileLock
 from plait.errors import UserError
 from plait.models import fetch, hub, packages, verified
 from plait.models.catalogue import Entry, Packages
-from plait.models.paths import models_folder
 from plait.models.verified import sha256_of
+from plait.paths import models_folder
 
 from .model_files import Hub, entry_of, flip, serving, write_wheel
 

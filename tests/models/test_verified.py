@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from plait.models.catalogue import remove_model
-from plait.models.paths import models_folder
 from plait.models.verified import is_verified, remember, verify
+from plait.paths import models_folder
 
 from .model_files import entry_of, flip
 

@@ -10,11 +10,11 @@ from tests.support.memory_journal import Memory, MemoryJournal
 
 from plait.errors import UserError
 from plait.events import Record, RunStarted, StepRecorded
-from plait.models.paths import runs_folder
 from plait.models.protocol import Request
 from plait.models.scripted import FunctionModel, prompt
 from plait.outfit.folder import refill_of
 from plait.outfit.hands import Hands
+from plait.paths import runs_folder
 from plait.runner import fork, resume, start
 from plait.runtime.log import RunLog
 from plait.runtime.options import Options

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeAlias
 
 from plait.bench.methods.method import Exercise, Means, Method
 from plait.errors import UserError
-from plait.models.paths import runs_folder
+from plait.paths import runs_folder
 from plait.runtime.options import Options, chosen
 
 Measures: TypeAlias = Mapping[str, float]

@@ -19,7 +19,7 @@ from typer.main import get_group
 from plait.cli.lazy import LazyCommand
 from plait.cli.overview import OverviewGroup
 from plait.errors import PlaitError
-from plait.models.paths import log_folder
+from plait.paths import log_folder
 
 INTERNAL_ERROR_STATUS = 70
 INTERRUPTED_STATUS = 130

@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from plait.bench.plan import Wanted
-from plait.models.paths import data_folder
+from plait.paths import data_folder
 
 MODEL_OPTIONS = (
     *("model", "base_url", "temperature", "seed", "prompts", "preset", "rounds"),

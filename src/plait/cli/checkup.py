@@ -16,9 +16,9 @@ from typing import Literal
 from plait.errors import PlaitError, UserError
 from plait.models.catalogue import DEFAULT_CHAT_MODEL, Entry, all_models, find_model
 from plait.models.machine import available_memory_bytes, threads
-from plait.models.paths import data_folder
 from plait.models.verified import verify
 from plait.outfit.settings import in_force, options_with
+from plait.paths import data_folder
 from plait.runtime.log import RunLog
 from plait.tools.sandbox import SandboxError
 from plait.tools.sandbox.bubblewrap import find_sandbox

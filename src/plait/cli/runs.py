@@ -20,7 +20,7 @@ from plait.cli.lines import BAD, STATUS_STYLES
 from plait.cli.telling import tell
 from plait.cli.words import age_text, count_text, domain_text, one_line, seconds_text
 from plait.errors import LogError, UserError
-from plait.models.paths import runs_folder
+from plait.paths import runs_folder
 from plait.runtime.codec import dumps
 from plait.runtime.log import RunLog, RunSummary
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from plait.models.callspec import CallSpec, signature
-from plait.models.paths import pins_file
+from plait.paths import pins_file
 from plait.tools.pins import Pins
 from plait.tools.sources import Toolset, open_tools
 from plait.tools.tool import Tool

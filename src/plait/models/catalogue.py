@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 from plait.errors import UserError
 from plait.models.gguf import is_gguf
-from plait.models.paths import models_folder
 from plait.models.verified import forget, remember, sha256_of
+from plait.paths import models_folder
 
 Kind = Literal["chat", "embedding"]
 DEFAULT_CHAT_MODEL = "qwen2.5-coder-1.5b"

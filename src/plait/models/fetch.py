@@ -16,9 +16,9 @@ from plait.errors import UserError
 from plait.models.catalogue import Entry, ModelFile
 from plait.models.hub import HubError, StallError, read_from_hub
 from plait.models.packages import PackageError, PackageFolder
-from plait.models.paths import models_folder
 from plait.models.progress import MEBIBYTE, Progress, terminal_progress
 from plait.models.verified import is_verified, remember, sha256_of, verify
+from plait.paths import models_folder
 
 HUB_TRIES = 3
 _CHUNK_BYTES = 1 << 20

@@ -22,8 +22,8 @@ from plait.errors import ModelError, TransientModelError, UserError
 from plait.models import engine_process
 from plait.models.gguf import read_shape
 from plait.models.machine import GIB, available_memory_bytes
-from plait.models.paths import log_folder, prefixes_folder
 from plait.models.sizing import EngineSize, engine_size
+from plait.paths import log_folder, prefixes_folder
 
 # Small batches let other slots write on, and let a call that was given up be noticed, between two of them.
 _BATCH_TOKENS = 256

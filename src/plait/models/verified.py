@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from plait.errors import UserError
-from plait.models.paths import models_folder
 from plait.models.progress import MEBIBYTE
+from plait.paths import models_folder
 
 Sums: TypeAlias = Mapping[Path, str]
 """The hexadecimal sha256 that each file should have."""

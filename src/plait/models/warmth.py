@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from plait.errors import ModelError
 from plait.models.engine_client import EngineClient
 from plait.models.engine_wire import USER_MARK, Ask, prefix_body, template_body
-from plait.models.paths import prefixes_folder
 from plait.models.prefixes import PrefixFolder, Turn, Turns, prefix_key
 from plait.models.slots import Slot, Slots, shared_length
+from plait.paths import prefixes_folder
 
 LEAST_PREFIX_CHARACTERS = 256
 """About 60 tokens: less is read faster than it is looked up."""

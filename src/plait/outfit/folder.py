@@ -17,7 +17,7 @@ from typing import Any, cast
 from plait.errors import UserError
 from plait.events import Record, RunStarted, StepRecorded
 from plait.journal import JSON, Journal, JSONObject
-from plait.models.paths import runs_folder
+from plait.paths import runs_folder
 from plait.runtime.options import Options
 from plait.tools.sources import Toolset
 from plait.tools.tool import Tool

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from plait.errors import UserError
 from plait.events import Event, Record, RunStarted
-from plait.models.paths import database_file
+from plait.paths import database_file
 from plait.runtime import appending, experience_vectors, store
 from plait.runtime.codec import encode
 from plait.runtime.database import Database, open_database

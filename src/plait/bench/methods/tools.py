@@ -19,8 +19,8 @@ from plait.errors import BudgetExhausted, ReplyError
 from plait.journal import Journal
 from plait.models.budget import Budget
 from plait.models.ledger import usage_of
-from plait.models.paths import runs_folder
 from plait.models.protocol import Settings
+from plait.paths import runs_folder
 from plait.tools.approval import ApprovalPolicy
 from plait.tools.executor import Executor
 from plait.tools.sources import open_tools
