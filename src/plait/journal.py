@@ -1,8 +1,9 @@
 """The seam between the strands and everything that remembers: the journal.
 
-A strand sees only this file. It does not know whether a step is run, answered from a record, done on
-another machine or replayed offline. Paths come from the structure of the program, never from timing,
-so that the same program meets its own records again in whatever order its branches run.
+A strand sees only this file. It works alike whether a step is run, answered from a record, done on
+another machine or replayed offline; who charges budgets may ask. Paths come from the structure of the
+program, never from timing, so that the same program meets its own records again in whatever order its
+branches run.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
