@@ -30,6 +30,12 @@ _SECRET = re.compile(
 )
 _MIXED = re.compile(r"(?<![\w-])(?=[A-Za-z0-9+/_=-]*[0-9])(?=[A-Za-z0-9+/_=-]*[A-Za-z])[A-Za-z0-9+/_=-]{20,}")
 """So long a word of letters and digits is a key, a token or a hash."""
+_SECRET_WORD = re.compile(
+    r"(?<![a-z0-9])(?:passwords?|passwd|passcodes?|passphrases?|pwd|pin|otp|cvv|cvc|secrets?|tokens?|credentials?"
+    r"|(?:api|access|private|secret)[ _-]keys?)(?![a-z0-9])",
+    re.IGNORECASE,
+)
+"""What is said beside it may open a door, however short it is and however plain it looks."""
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.\w+")
 _LINK = re.compile(r"\w+://|www\.")
 _PATH = re.compile(r"(?:^|[\s'\"(=])(?:~?/[\w.-]+/|[A-Za-z]:\\|\\\\\w)")
@@ -47,6 +53,24 @@ def secret_in(text: str, secrets: Collection[str] = ()) -> str:
     return found[0] if found else next(iter(secrets_in_url(text)), "")
 
 
+def names_secret(text: str) -> bool:
+    """Whether a name or a text speaks of something that opens a door, such as a password or a pin."""
+    return _SECRET_WORD.search(text) is not None
+
+
+def why_model(name: str, secrets: Collection[str] = ()) -> str:
+    """Return in a few words why the name of a model may be personal; empty for that of a public one."""
+    if any(len(known) >= SHORTEST_SECRET_CHARACTERS and known in name for known in secrets):
+        return "it holds a secret"
+    if _SECRET.search(name) or any(secrets_in_url(name)):
+        return "it has the form of a secret"
+    if _LINK.search(name):
+        return "an address of a page"
+    if _ADDRESS.search(name):
+        return "an e-mail address"
+    return "a path" if any(_PATH.search(part) for part in (name, name.partition(":")[2])) else ""
+
+
 def why_personal(value: JSON, name: str = "", secrets: Collection[str] = ()) -> str:
     """Return in a few words why a constant may be personal; empty where it is a plain setting.
 
@@ -57,7 +81,7 @@ def why_personal(value: JSON, name: str = "", secrets: Collection[str] = ()) -> 
     """
     if value is None or isinstance(value, bool) or value in ("", [], {}):
         return ""
-    if is_secret_name(name) and isinstance(value, str):
+    if names_secret(name) or (is_secret_name(name) and isinstance(value, str)):
         return "an argument of that name holds a secret"
     if isinstance(value, int | float):
         return "a number that may be an amount or an id" if abs(value) >= LONG_NUMBER else ""
