@@ -153,6 +153,26 @@ def test_a_secret_is_not_shown_when_its_owner_is_asked(
     assert not Path(out).exists()
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://alice:wonderland@wiki.example/start",
+        "https://wiki.example/start?token=***",
+        "https://alice:a***@wiki.example?api_key=wonderland",
+    ],
+)
+def test_an_address_with_a_secret_is_asked_about_without_it(
+    out: str, capsys: pytest.CaptureFixture[str], address: str
+) -> None:
+    text = json.dumps(personal().content).replace("Raj Patel", address)
+    keep(deleting(content=json.loads(text)))
+    assert run(["memory", "export", out]) == 2
+    told = capsys.readouterr().err
+    assert "wiki.example" in told
+    assert "***" in told
+    assert "wonderland" not in told
+
+
 def test_what_is_not_in_use_is_not_given_away(out: str, capsys: pytest.CaptureFixture[str]) -> None:
     keep(deleting(status="quarantined"))
     assert run(["memory", "export", out]) == 2

@@ -44,13 +44,11 @@ _HANDLE = re.compile(r"(?<!\w)[@#]\w+")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 
 
-def secret_in(text: str, secrets: Collection[str] = ()) -> str:
-    """Return the part of a text that has the form of a secret or is one of `secrets`; empty for none."""
-    for known in secrets:
-        if len(known) >= SHORTEST_SECRET_CHARACTERS and known in text:
-            return known
-    found = _SECRET.search(text) or _MIXED.search(text)
-    return found[0] if found else next(iter(secrets_in_url(text)), "")
+def secrets_of(text: str, secrets: Collection[str] = ()) -> list[str]:
+    """Return the parts of a text that have the form of a secret or are one of `secrets`, the longest first."""
+    found = {known for known in secrets if len(known) >= SHORTEST_SECRET_CHARACTERS and known in text}
+    found.update(match[0] for form in (_SECRET, _MIXED) for match in form.finditer(text))
+    return sorted(found.union(secrets_in_url(text)), key=len, reverse=True)
 
 
 def names_secret(text: str) -> bool:
@@ -97,7 +95,7 @@ def why_personal(value: JSON, name: str = "", secrets: Collection[str] = ()) -> 
 
 def why_text(text: str, secrets: Collection[str] = ()) -> str:
     """Return in a few words why a text without the values of its goal may still be personal."""
-    if secret_in(text, secrets):
+    if secrets_of(text, secrets):
         return "it has the form of a secret"
     if any(not address.endswith("@example.com") for address in _ADDRESS.findall(text)):
         return "an e-mail address"
