@@ -253,7 +253,8 @@ SCHEMA = {
 def test_a_constant_of_an_effect_that_neither_goal_nor_tool_says_was_chosen(
     goal: str, chosen: dict[str, Any], why: str
 ) -> None:
-    call = Step(tool="delete", arguments={"path": "notes.txt", **chosen}, observation="", ok=True, effect=True)
+    arguments = {"path": "notes.txt", **chosen}
+    call = Step(tool="delete", arguments=arguments, observation="", ok=True, effect=True)
     found = compiled(goal, [call], tools={"delete": SCHEMA})
     assert found is not None
     assert why_not(found, [call], {"delete": SCHEMA}) == why

@@ -209,5 +209,6 @@ def test_where_an_agent_chose_a_constant_every_value_must_be_another() -> None:
 
 
 def test_goals_without_values_may_agree() -> None:
-    one, other = (success("Cancel my next meeting", search(table(day), **NOW), delete(f"{day:08}")) for day in (3, 4))
+    goal = "Cancel my next meeting"
+    one, other = (success(goal, search(table(day), **NOW), delete(f"{day:08}")) for day in (3, 4))
     assert row_of(agree(one, other)) == "only"

@@ -126,7 +126,11 @@ def setting(goal: str, **arguments: Any) -> Experience:
             "password of set",
             "an argument of that name holds a secret",
         ),
-        (setting("Set it to swordfish", key="swordfish"), "key of set", "an argument of that name holds a secret"),
+        (
+            setting("Set it to swordfish", key="swordfish"),
+            "key of set",
+            "an argument of that name holds a secret",
+        ),
         (setting("Set it to swordfish", to="swordfish"), "to of set", "it may be a name"),
         (setting("Lock the door with 482", pin=482), "pin of set", "an argument of that name holds a secret"),
         (setting("Set the pin to 482", to=482), "goal", "it speaks of a secret"),

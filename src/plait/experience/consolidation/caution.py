@@ -244,7 +244,7 @@ def _doubt_of_days(pipeline: Pipeline, goal: str) -> str:
 def chosen_by_agent(pipeline: Pipeline, parameters: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Return the arguments of effects, with their nodes, that are constants which an agent may have chosen.
 
-    What a tool takes by default and what is empty was no choice, and a switch is none whose name the goal says.
+    What a tool takes by default or what is empty was no choice, nor was a switch whose name the goal says.
     """
     said = set(key_of(pipeline.purpose).split())
     found: list[tuple[str, str]] = []

@@ -45,7 +45,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 
 
 def secrets_of(text: str, secrets: Collection[str] = ()) -> list[str]:
-    """Return the parts of a text that have the form of a secret or are one of `secrets`, the longest first."""
+    """Return the parts of a text that look like a secret or are one of `secrets`, the longest first."""
     found = {known for known in secrets if len(known) >= SHORTEST_SECRET_CHARACTERS and known in text}
     found.update(match[0] for form in (_SECRET, _MIXED) for match in form.finditer(text))
     return sorted(found.union(secrets_in_url(text)), key=len, reverse=True)

@@ -246,6 +246,7 @@ def _literal(piece: str) -> str:
 _SENTENCE = re.compile(r"(?<=[.?!;:])\s")
 _TOKEN = re.compile(r"<[a-z]+>|\w+(?:['\u2019&-]\w+)*|[^\w\s.,!?;:'\u2019\"()]")
 
+
 def _words(goal: str) -> list[str]:
     """Return the words of a goal said plainly, without courtesy; a full stop between sentences."""
     words: list[str] = []

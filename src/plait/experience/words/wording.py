@@ -32,7 +32,8 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _THANKS = re.compile(
-    r"(?:[.?!;,]\s*(?:thanks|thank you|(?:can|could|would|will) you (?:please )?do (?:that|this|it)(?: for me)?)"
+    r"(?:[.?!;,]\s*(?:thanks|thank you"
+    r"|(?:can|could|would|will) you (?:please )?do (?:that|this|it)(?: for me)?)"
     r"|[.?!;,]?\s+please)[\s.?!]*$",
     re.IGNORECASE,
 )
@@ -61,7 +62,7 @@ def plainly(text: str) -> str:
 
 
 def asks_end(text: str, at: int) -> int:
-    """Return where courtesy ends that a text has at a place, such as "can you please"; often there is none."""
+    """Return where courtesy ends that a text has at a place, such as "can you please"."""
     asks = _ASKS.match(text, at)
     return asks.end() if asks is not None else at
 
