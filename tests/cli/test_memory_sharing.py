@@ -437,6 +437,8 @@ def test_a_whole_source_is_forgotten_with_what_was_learned_by_using_it(tmp_path:
 
     asyncio.run(use())
     keep(replace(WORKFLOW, id="ee55", key="other", run_id="run-that-used-it"))
+    agreed_on = {**deleting().content, "learned_from": {"run-that-used-it": "2023-11-30", "another": ""}}
+    keep(deleting(id="ff66", key="agreed", run_id="another", content=agreed_on))
     assert run(["memory", "rm", "--source", "friend.jsonl"]) == 2
     assert run(["memory", "rm", "--source", "friend.jsonl", "--yes"]) == 0
     assert [record.id for record in held()] == ["bb22"]

@@ -145,7 +145,11 @@ def _of_source(log: RunLog, records: Sequence[Experience], source: str, memory: 
         for record in recalled
         if isinstance(record.event, RECALLED) and record.event.experience in ids
     }
-    return [record.id for record in records if record.id in ids or record.run_id in runs]
+    return [
+        record.id
+        for record in records
+        if record.id in ids or record.run_id in runs or not runs.isdisjoint(learned_from(record))
+    ]
 
 
 def _of_run(records: Sequence[Experience], run: str, memory: str) -> list[str]:
