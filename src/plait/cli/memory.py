@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from plait.cli.memory_care import approving, removing
+from plait.cli.memory_care import approving, forgetting, removing
 from plait.cli.memory_export import exporting
 from plait.cli.memory_import import importing
 from plait.cli.memory_store import DEFAULT_MEMORY, Id, Name, with_store
@@ -51,7 +51,7 @@ def listing(
     if as_json:
         sys.stdout.write(dumps([_as_object(record) for record in records]) + "\n")
     elif not records:
-        print(f"The memory {memory!r} is empty; every tool task that succeeds adds to it.")
+        print(f"The memory {memory!r} is empty; runs add to it what they learn.")
     else:
         Console(highlight=False).print(_table(records))
 
@@ -105,16 +105,18 @@ def counting(
 
 app.command("approve")(approving)
 app.command("rm")(removing)
+app.command("forget-vectors")(forgetting)
 app.command("export")(exporting)
 app.command("import")(importing)
 
 
 def statistics(records: Sequence[Experience]) -> dict[str, Any]:
-    """Return figures of a memory; `reutilization_rate` is the paper's (ICE, Table 1).
+    """Return figures of a memory; `reutilization_rate` is that of the paper (ICE, Table 1).
 
-    That is the share of stored pipelines that were reused with success, 0-1.
+    That is the share of pipelines that were reused with success, 0-1, of those that may be: what waits or is
+    suspended could not be. The paper has none of these.
     """
-    pipelines = [record for record in records if record.kind == "pipeline"]
+    pipelines = [record for record in records if record.kind == "pipeline" and record.status == "active"]
     reused = sum(record.successes > 0 for record in pipelines)
     return {
         **{f"{kind}s": sum(record.kind == kind for record in records) for kind in KINDS},

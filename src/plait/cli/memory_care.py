@@ -1,4 +1,4 @@
-"""`plait memory approve` and `rm`: what may be used, and what is forgotten.
+"""`plait memory approve`, `rm` and `forget-vectors`: what may be used, and what is forgotten.
 
 Knows nothing of how a record is made or used.
 """
@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from plait.cli.memory_store import DEFAULT_MEMORY, Name, Yes, agreed, with_log, with_store
+from plait.cli.memory_store import DEFAULT_MEMORY, Name, Yes, agreed, checked_name, with_log, with_store
 from plait.cli.tools import read
 from plait.cli.words import count_text
 from plait.errors import UserError
@@ -105,6 +105,12 @@ def removing(
         return
     with_store(lambda store: store.remove(found))
     print(f"Removed {what}.")
+
+
+def forgetting(memory: Name = DEFAULT_MEMORY) -> None:
+    """Forget by which numbers records are compared, and no record: another embedder works them out anew."""
+    with_store(lambda store: store.forget_vectors(memory=checked_name(memory)))
+    print(f"The memory {memory!r} has no vectors now; they are made again when they are needed.")
 
 
 @dataclass(frozen=True)
