@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from plait.cli.app import run
-from plait.errors import UserError
 from plait.cli.memory import nearest_to
+from plait.errors import UserError
 from plait.experience.consolidation.workflow import Workflow, WorkflowStep
 from plait.experience.pipelines.paper_form import as_json
 from plait.experience.pipelines.pipeline import END, START, Edge, FromGoal, Node, Pipeline, Slot
