@@ -1,4 +1,4 @@
-"""When two goals are the same thing with other values (ICE, section 3.3: similar goals share a pipeline).
+"""When two goals are the same thing with other values (ICE, section 3.2: similar goals share a pipeline).
 
 Similarity alone takes "cancel the next meeting" for "cancel all future meetings". So the values of a goal are
 masked, and one pipeline serves two goals only where every word that is left is the same, in the same order.
