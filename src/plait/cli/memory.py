@@ -23,12 +23,11 @@ from plait.errors import LogError, UserError
 from plait.experience.consolidation.workflow import Workflow
 from plait.experience.pipelines.drawing import mermaid, terminal_text
 from plait.experience.pipelines.paper_form import from_json
-from plait.experience.record import Experience, ExperienceKind
+from plait.experience.record import OWN, Experience, ExperienceKind
 from plait.experience.sharing.words import in_words
 from plait.experience.words.goals import key_of
 from plait.models.embeddings import Embedder, local_embedder
 from plait.runtime.codec import dumps
-from plait.runtime.experience_rules import OWN
 from plait.runtime.experience_store import ExperienceStore
 
 KINDS: tuple[ExperienceKind, ...] = get_args(ExperienceKind)

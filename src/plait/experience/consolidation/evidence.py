@@ -31,9 +31,9 @@ from plait.experience.pipelines.pipeline import (
     Node,
     Part,
     Pipeline,
-    Row,
     Slot,
     Unknown,
+    WhichRow,
     parts_of,
     results_of,
     with_results,
@@ -44,7 +44,7 @@ from plait.experience.words.derive import worked
 from plait.experience.words.goals import key_of, masked
 from plait.experience.words.vocabulary import OBJECTS, OPERATIONS
 
-ROWS: tuple[Row, ...] = ("only", "first", "last", "each")
+ROWS: tuple[WhichRow, ...] = ("only", "first", "last", "each")
 """The most careful first: where there was one row both times, a pipeline is left where there are two."""
 MOST_SOURCES = 3
 """Results that rows are taken from; with more of them there are too many ways to try."""
@@ -262,7 +262,7 @@ def _variants(pipeline: Pipeline) -> Iterator[Pipeline]:
         yield replace(pipeline, nodes=[_with_rows(node, chosen) for node in pipeline.nodes])
 
 
-def _with_rows(node: Node, rows: Mapping[str, Row]) -> Node:
+def _with_rows(node: Node, rows: Mapping[str, WhichRow]) -> Node:
     arguments = {
         name: with_results(binding, lambda result: replace(result, row=rows[result.node]))
         for name, binding in node.arguments.items()
