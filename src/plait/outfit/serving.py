@@ -3,7 +3,7 @@
 A pure function of a run's records. Knows nothing of memories, nor of what a run teaches.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -12,7 +12,6 @@ from plait.events import (
     PipelineEnded,
     Record,
     RunStarted,
-    StepRecorded,
     SubtaskFinished,
     SubtaskStarted,
     WorkflowRecalled,
@@ -37,7 +36,7 @@ class Use:
     taken_over: bool
     """Whether the run has it on record of its parent, which counted it."""
     goal: str = ""
-    """Key of the goal that a pipeline was walked for; empty for what was only shown."""
+    """Key of the goal that a pipeline was walked for in the last round; empty for all else."""
 
 
 def uses_of(records: Sequence[Record], *, succeeded: bool) -> list[Use]:
@@ -52,23 +51,21 @@ def uses_of(records: Sequence[Record], *, succeeded: bool) -> list[Use]:
         succeeded: Whether it did, by its own account.
     """
     last = {record.path: record for record in sorted(records, key=lambda one: (one.revision, one.sequence))}
-    current = list(last.values())
-    passed = succeeded and rounds_of(records) == 1
-    leaves = _leaves(current)
+    current = sorted(last.values(), key=lambda one: one.sequence)
+    begun, rounds, leaves = _begun(current), rounds_of(records), _leaves(current)
     uses: list[Use] = []
-    for record in sorted(current, key=lambda one: one.sequence):
-        taken = _is_taken_over(record, last)
-        match record.event:
-            case WorkflowRecalled(experience=id) | LessonRecalled(experience=id):
-                uses.append(Use(experience=id, well=succeeded, taken_over=taken))
-            case PipelineEnded(experience=id, left=left):
-                place = place_of(record.path)
-                goal, reached = leaves.get(place[:2], ("", succeeded))
-                alone = sum(round == place.round for round, _ in leaves) < 2
-                well = not left and reached and (passed or not alone)
-                uses.append(Use(experience=id, well=well, taken_over=taken, goal=goal))
-            case _:
-                pass
+    for record in current:
+        event = record.event
+        if not isinstance(event, PipelineEnded | WorkflowRecalled | LessonRecalled):
+            continue
+        well, goal, place = succeeded, "", place_of(record.path)
+        if isinstance(event, PipelineEnded):
+            goal, reached = leaves.get(place[:2], ("", succeeded))
+            alone = sum(round == place.round for round, _ in leaves) < 2
+            well = not event.left and reached and (not alone or (succeeded and rounds == 1))
+            goal = goal if place.round == rounds else ""
+        taken = _is_taken_over(record, last, begun)
+        uses.append(Use(experience=event.experience, well=well, taken_over=taken, goal=goal))
     return uses
 
 
@@ -91,11 +88,15 @@ def _leaves(current: Sequence[Record]) -> dict[tuple[int, str], tuple[str, bool]
     return leaves
 
 
-def _is_taken_over(record: Record, last: dict[str, Record]) -> bool:
+def _begun(current: Sequence[Record]) -> float:
+    """Return when a fork began, before which all on record is its parent's; 0 for a run of its own."""
+    starts = (
+        record for record in current if isinstance(record.event, RunStarted) and record.event.forked_from
+    )
+    return next((start.at for start in starts), 0.0)
+
+
+def _is_taken_over(record: Record, last: Mapping[str, Record], begun: float) -> bool:
     """Whether a fork has the look into the memory from its parent that an event tells of."""
-    started = next((each for each in last.values() if isinstance(each.event, RunStarted)), None)
-    if started is None or not isinstance(started.event, RunStarted) or not started.event.forked_from:
-        return False
     place = record.path.partition("!")[0]
-    looks = [last[path] for name in _RECALLS if (path := f"{place}/{name}") in last]
-    return any(look.at < started.at for look in looks if isinstance(look.event, StepRecorded))
+    return any(last[path].at < begun for name in _RECALLS if (path := f"{place}/{name}") in last)

@@ -29,7 +29,7 @@ def slot_values(pipeline: Pipeline, goal: str, date_of: DateOf) -> dict[str, str
         return None
     if lead_in(pipeline.purpose) != lead_in(goal) and _draws_on_lead(pipeline):
         return None
-    if to_the_letter(pipeline.purpose) != to_the_letter(goal) and _draws_on_words(pipeline):
+    if _draws_on_words(pipeline) and to_the_letter(pipeline.purpose) != to_the_letter(goal):
         return None
     return values_in(pipeline, goal, date_of)
 

@@ -32,8 +32,8 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _THANKS = re.compile(
-    r"(?:[.?!;,]\s*(?:thanks|thank you"
-    r"|(?:can|could|would|will) you (?:please )?do (?:that|this|it)(?: for me)?)"
+    r"(?:[.?!;,]\s*(?:thanks|thank you)"
+    r"|[.?!;]\s*(?:can|could|would|will) you (?:please )?do (?:that|this|it)(?: for me)?"
     r"|[.?!;,]?\s+please)[\s.?!]*$",
     re.IGNORECASE,
 )
