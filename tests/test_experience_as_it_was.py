@@ -225,4 +225,5 @@ def test_a_situation_is_told_by_the_notes_and_the_settings():
 
 
 def test_a_key_of_one_goal_is_no_key_of_a_kind():
-    assert exact_key("Do  it") == exact_key(" Do it ") != exact_key("do it")
+    assert exact_key("Do it") == exact_key(" Do it\n") != exact_key("do it")
+    assert exact_key("Do it") != exact_key("Do  it")

@@ -107,3 +107,26 @@ async def test_a_part_that_was_done_by_a_pipeline_and_is_switched_off_is_worked_
     ends = [record for record in log.records(second.run_id) if isinstance(record.event, PipelineEnded)]
     assert ends == []
     assert [item.executor for item in second.plan] == ["react", "react"]
+
+
+async def test_what_an_agent_did_beside_a_pipeline_is_learned(log: RunLog):
+    one = "Delete my first meeting on December 13"
+    await run(log, one, [f"1. {one}{REMARKS}", *delete(13), ANSWER])
+    mail = "send an email to raj.patel@atlas.com titled 'Soon' saying 'On my way'"
+    task, plan = two(14, mail)
+    second = await run(log, task, [plan.replace(mail.capitalize(), mail), *MAIL, ANSWER])
+    goals = {record.goal for record in await taught(log) if record.run_id == second.run_id}
+    assert goals == {task, mail}
+
+
+async def test_a_part_done_by_a_pipeline_served_though_another_part_failed(log: RunLog):
+    one = "Delete my first meeting on December 13"
+    await run(log, one, [f"1. {one}{REMARKS}", *delete(13), ANSWER])
+    [record] = await taught(log)
+    task, plan = two(14, SEND)
+    once = OFFICE.changed({"rounds": 1, "steps": 2, "without": ("gates", "rectification")})
+    vain = [f'{THOUGHT}email.search_emails(query="{word}"){REMARKS}' for word in ("one", "two")]
+    failed = await run(log, task, [plan, *vain, ANSWER], once)
+    assert [item.status for item in failed.plan] == ["succeeded", "failed"]
+    used = await ExperienceStore(log).get(record.id)
+    assert (used.uses, used.successes) == (1, 1)

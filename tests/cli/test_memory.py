@@ -10,6 +10,7 @@ import pytest
 
 from plait.cli.app import run
 from plait.cli.memory import nearest_to
+from plait.errors import UserError
 from plait.experience.consolidation.workflow import Workflow, WorkflowStep
 from plait.experience.pipelines.paper_form import as_json
 from plait.experience.pipelines.pipeline import END, START, Edge, FromGoal, Node, Pipeline, Slot
@@ -149,9 +150,31 @@ def test_records_are_forgotten_when_that_is_said_twice(capsys: pytest.CaptureFix
     assert with_store(lambda store: store.find()) == []
 
 
+def test_another_embedder_may_be_used_after_the_vectors_are_forgotten(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def compare(store: ExperienceStore, *vector: float) -> list[str]:
+        await store.embedded("aa11", (1.0, 0.0, 0.0))
+        found = await store.nearest(vector, 5, memory="default", kind="pipeline", domain="tools")
+        return [record.id for record, _ in found]
+
+    with pytest.raises(UserError) as refused:
+        with_store(lambda store: compare(store, 1.0, 0.0))
+    command = refused.value.message.partition("plait ")[2]
+    assert command == "memory forget-vectors --memory default"
+    assert run(command.split()) == 0
+    assert "has no vectors now" in capsys.readouterr().out
+    waiting = with_store(
+        lambda store: store.without_vector(memory="default", kind="pipeline", domain="tools")
+    )
+    assert [record.id for record in waiting] == ["aa11"]
+    assert run(["memory", "forget-vectors", "--memory", "../x"]) == 2
+
+
 def test_figures_are_those_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
     async def use(store: ExperienceStore) -> None:
         await store.add(replace(PIPELINE, id="dd44", key="another", tools=["calendar.find", "x"]))
+        await store.add(replace(PIPELINE, id="ee55", key="that waits", status="provisional"))
         await store.used("aa11", succeeded=True)
         await store.used("aa11", succeeded=False)
 
@@ -159,9 +182,9 @@ def test_figures_are_those_of_the_paper(capsys: pytest.CaptureFixture[str]) -> N
     assert run(["memory", "stats", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "workflows": 1,
-        "pipelines": 2,
+        "pipelines": 3,
         "lessons": 0,
-        "not_in_use": 0,
+        "not_in_use": 1,
         "uses": 2,
         "successes": 1,
         "failures": 1,

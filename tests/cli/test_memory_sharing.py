@@ -153,6 +153,26 @@ def test_a_secret_is_not_shown_when_its_owner_is_asked(
     assert not Path(out).exists()
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://alice:wonderland@wiki.example/start",
+        "https://wiki.example/start?token=***",
+        "https://alice:a***@wiki.example?api_key=wonderland",
+    ],
+)
+def test_an_address_with_a_secret_is_asked_about_without_it(
+    out: str, capsys: pytest.CaptureFixture[str], address: str
+) -> None:
+    text = json.dumps(personal().content).replace("Raj Patel", address)
+    keep(deleting(content=json.loads(text)))
+    assert run(["memory", "export", out]) == 2
+    told = capsys.readouterr().err
+    assert "wiki.example" in told
+    assert "***" in told
+    assert "wonderland" not in told
+
+
 def test_what_is_not_in_use_is_not_given_away(out: str, capsys: pytest.CaptureFixture[str]) -> None:
     keep(deleting(status="quarantined"))
     assert run(["memory", "export", out]) == 2
@@ -417,6 +437,8 @@ def test_a_whole_source_is_forgotten_with_what_was_learned_by_using_it(tmp_path:
 
     asyncio.run(use())
     keep(replace(WORKFLOW, id="ee55", key="other", run_id="run-that-used-it"))
+    agreed_on = {**deleting().content, "learned_from": {"run-that-used-it": "2023-11-30", "another": ""}}
+    keep(deleting(id="ff66", key="agreed", run_id="another", content=agreed_on))
     assert run(["memory", "rm", "--source", "friend.jsonl"]) == 2
     assert run(["memory", "rm", "--source", "friend.jsonl", "--yes"]) == 0
     assert [record.id for record in held()] == ["bb22"]

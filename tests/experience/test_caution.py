@@ -1,6 +1,7 @@
 """Which pipelines may run by themselves: those whose goals say all that was done, with nothing to judge."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.experience.office_steps import DAY, EVENTS, SCHEMAS, compiled, delete, search, step
@@ -223,3 +224,37 @@ def test_a_word_that_may_say_which_one_is_meant_must_have_gone_into_a_call(goal:
     assert f"'{word}'" in not_told(pipeline)
     plain = replace(pipeline, purpose="Please delete the email of raj and then archive it")
     assert not_told(plain) == ""
+
+
+SCHEMA = {
+    "properties": {
+        "path": {"type": "string"},
+        "permanently": {"type": "boolean", "default": False},
+        "level": {"enum": [1, 2, 3], "default": 1},
+        "note": {"enum": ["", "As asked"]},
+        "labels": {"type": "array"},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("goal", "chosen", "why"),
+    [
+        ("Delete the file notes.txt", {"permanently": True}, "permanently of delete may have been chosen"),
+        ("Delete the file notes.txt", {"level": 3}, "level of delete may have been chosen"),
+        ("Delete the file notes.txt", {"note": "As asked"}, "note of delete may have been chosen"),
+        ("Delete the file notes.txt", {"unknown": False}, "unknown of delete may have been chosen"),
+        ("Delete the file notes.txt", {"permanently": False, "level": 1, "note": "", "labels": []}, ""),
+        ("Delete the file notes.txt", {"note": None}, ""),
+        ("Delete the file notes.txt permanently", {"permanently": True}, ""),
+        ("Delete the file notes.txt with level 3", {"level": 3}, ""),
+    ],
+)
+def test_a_constant_of_an_effect_that_neither_goal_nor_tool_says_was_chosen(
+    goal: str, chosen: dict[str, Any], why: str
+) -> None:
+    arguments = {"path": "notes.txt", **chosen}
+    call = Step(tool="delete", arguments=arguments, observation="", ok=True, effect=True)
+    found = compiled(goal, [call], tools={"delete": SCHEMA})
+    assert found is not None
+    assert why_not(found, [call], {"delete": SCHEMA}) == why

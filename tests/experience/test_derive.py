@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from plait.experience.words.derive import DateOf, Way, is_sure, ways, worked
+from plait.experience.words.derive import KNOWN_WAY, DateOf, Way, is_sure, ways, worked
 from plait.experience.words.goals import Span, masked
 from plait.reflection.dates import named_dates
 
@@ -110,3 +110,17 @@ def test_what_an_agent_chose_itself_is_not_sure(how: str, example: str, sure: bo
 @pytest.mark.parametrize("words", ["25:00", "later", "3:75", ""])
 def test_words_that_say_no_time_give_none(words: str) -> None:
     assert worked(Way(how="time<0", spans=(0,)), [words], "14:00", on()) is None
+
+
+@pytest.mark.parametrize(
+    ("minutes", "hours"),
+    [("15000", "250"), ("90", "1.5"), ("999960", "16666"), ("60000000", "1000000"), ("50", "0.833333")],
+)
+def test_a_number_is_divided_exactly(minutes: str, hours: str) -> None:
+    assert again("0.5", "Delay it by 30 minutes", f"Delay it by {minutes} minutes") == hours
+
+
+def test_a_way_divides_by_no_zero() -> None:
+    assert KNOWN_WAY.fullmatch("number*1/60")
+    assert not KNOWN_WAY.fullmatch("number*1/0")
+    assert not KNOWN_WAY.fullmatch("number*0.0166666667")

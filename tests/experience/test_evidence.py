@@ -188,3 +188,27 @@ def test_a_constant_that_is_another_the_next_time_is_none() -> None:
         return success(f"Give my meeting with {name} a better title", search(table(3), query=name), changed)
 
     assert agree(renamed("sofia", "Sync"), renamed("raj", "Chat")) is None
+
+
+@pytest.mark.parametrize("name", ["sofia", "Sofia"])
+def test_the_same_values_again_agree_on_nothing(name: str) -> None:
+    assert agree(SOFIA, next_with(name, table(4), 4)) is None
+
+
+def put_off(name: str, day: int, **chosen: Any) -> Success:
+    goal = f"Postpone my meeting with {name} to December {day}"
+    time = f"2023-12-{day:02} 00:00:00"
+    moved = step("calendar.update_event", event_id="00000003", field="event_start", new_value=time, **chosen)
+    return success(goal, search(table(3), query=name), moved)
+
+
+def test_where_an_agent_chose_a_constant_every_value_must_be_another() -> None:
+    assert agree(put_off("raj", 8), put_off("sofia", 9)) is not None
+    assert agree(put_off("raj", 8), put_off("sofia", 8)) is None
+    assert agree(put_off("raj", 8), put_off("raj", 9)) is None
+
+
+def test_goals_without_values_may_agree() -> None:
+    goal = "Cancel my next meeting"
+    one, other = (success(goal, search(table(day), **NOW), delete(f"{day:08}")) for day in (3, 4))
+    assert row_of(agree(one, other)) == "only"

@@ -12,6 +12,7 @@ from tests.experience.shared_records import deleting, learned, line_of, pipeline
 
 from plait.errors import UserError
 from plait.experience.consolidation.lessons import Lesson
+from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.paper_form import from_json
 from plait.experience.pipelines.pipeline import Constant, FromGoal, Slot, Unknown
 from plait.experience.pipelines.slots import slot_values
@@ -109,6 +110,59 @@ def test_a_secret_of_the_environment_is_found_whatever_it_looks_like() -> None:
     record = with_constant("open sesame")
     [doubt] = shared(record, secrets=["open sesame"]).doubts
     assert doubt.why == "it has the form of a secret"
+
+
+def setting(goal: str, **arguments: Any) -> Experience:
+    """Return what a run teaches that made one call."""
+    call = Step(tool="set", arguments=arguments, observation="Done.", ok=True, effect=True)
+    return pipeline_record(learned(goal, call))
+
+
+@pytest.mark.parametrize(
+    ("record", "where", "why"),
+    [
+        (
+            setting("Set the password to swordfish", password="swordfish"),
+            "password of set",
+            "an argument of that name holds a secret",
+        ),
+        (
+            setting("Set it to swordfish", key="swordfish"),
+            "key of set",
+            "an argument of that name holds a secret",
+        ),
+        (setting("Set it to swordfish", to="swordfish"), "to of set", "it may be a name"),
+        (setting("Lock the door with 482", pin=482), "pin of set", "an argument of that name holds a secret"),
+        (setting("Set the pin to 482", to=482), "goal", "it speaks of a secret"),
+        (workflow_record("Set my password to swordfish", "Set it"), "goal", "it speaks of a secret"),
+    ],
+)
+def test_a_secret_that_the_goal_says_in_its_own_words_is_asked_about(
+    record: Experience, where: str, why: str
+) -> None:
+    assert (where, why) in [(doubt.where, doubt.why) for doubt in shared(record).doubts]
+
+
+def test_a_plain_word_or_a_short_number_of_the_goal_leaves_without_a_question() -> None:
+    record = setting("Set the priority to high and delay it by 30 minutes", priority="high", minutes=30)
+    assert shared(record).doubts == ()
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        ("openai:gpt-4o", ""),
+        ("anthropic:claude-3-5-sonnet-20241022", ""),
+        ("Qwen2.5-Coder-7B-Instruct-Q4_K_M.gguf", ""),
+        ("https://alice:wonderland1@models.example/v1", "it has the form of a secret"),
+        ("http://models.acme.example/v1", "an address of a page"),
+        ("local:/home/alice/model.gguf", "a path"),
+        ("the-secret-model", "it holds a secret"),
+    ],
+)
+def test_the_name_of_a_model_may_tell_something_too(model: str, why: str) -> None:
+    found = shared(deleting(model=model), secrets=["the-secret-model"]).doubts
+    assert [(doubt.where, doubt.why) for doubt in found] == ([("model", why)] if why else [])
 
 
 def test_a_value_of_the_goal_in_a_constant_is_told() -> None:

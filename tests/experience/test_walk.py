@@ -20,9 +20,9 @@ from plait.experience.pipelines.pipeline import (
     FromResult,
     Node,
     Pipeline,
-    Row,
     Slot,
     Unknown,
+    WhichRow,
 )
 from plait.experience.pipelines.walk import MOST_CALLS, Finished, Left, Move, NextCall, Walk
 
@@ -46,7 +46,7 @@ def finding(**arguments: Binding) -> Node:
     return Node(name="find", tool="find", arguments={"who": FromGoal(slot="who"), **arguments})
 
 
-def deleting(row: Row, field: str = "id") -> Node:
+def deleting(row: WhichRow, field: str = "id") -> Node:
     binding = FromResult(node="find", field=field, row=row)
     return Node(name="delete", tool="delete", arguments={"id": binding}, effect=True)
 
@@ -70,7 +70,7 @@ def walk(pipeline: Pipeline, *steps: Step) -> Move:
 )
 @pytest.mark.parametrize("row", ["each", "last"])
 def test_rows_that_may_not_be_all_are_not_taken_for_all(
-    row: Row, limits: Mapping[str, int], goes_on: bool
+    row: WhichRow, limits: Mapping[str, int], goes_on: bool
 ) -> None:
     pipeline = linear(finding(), deleting(row))
     some = Walk(pipeline=pipeline, values={"who": "bob"}, parameters=PARAMETERS, limits=limits)
@@ -99,7 +99,7 @@ def test_values_take_the_types_of_the_tool() -> None:
 @pytest.mark.parametrize(
     ("row", "ids", "chosen"), [("first", "789", "7"), ("last", "789", "9"), ("only", "8", "8")]
 )
-def test_the_row_that_is_meant_is_taken(row: Row, ids: str, chosen: str) -> None:
+def test_the_row_that_is_meant_is_taken(row: WhichRow, ids: str, chosen: str) -> None:
     move = walk(linear(finding(), deleting(row)), found(*ids))
     assert isinstance(move, NextCall)
     assert move.arguments == {"id": chosen}
@@ -118,7 +118,9 @@ def test_the_row_that_is_meant_is_taken(row: Row, ids: str, chosen: str) -> None
         ("only", [found("7"), deleted("8")], "another call was made at delete"),
     ],
 )
-def test_where_it_cannot_say_what_is_next_it_is_left(row: Row, steps: Sequence[Step], reason: str) -> None:
+def test_where_it_cannot_say_what_is_next_it_is_left(
+    row: WhichRow, steps: Sequence[Step], reason: str
+) -> None:
     assert walk(linear(finding(), deleting(row)), *steps) == Left(reason=reason)
 
 

@@ -54,7 +54,7 @@ def taught(goal: str, *, succeeded: bool = True, **options: Any) -> list[Experie
     )
     assert isinstance(records[0].event, RunStarted)
     work = Work(task=TASK, options=Options(**options), run_id="r", tools=[READ], succeeded=succeeded)
-    return taught_by(work, records, served=False)
+    return taught_by(work, records)
 
 
 def statuses(records: list[Experience]) -> list[str]:
@@ -81,4 +81,12 @@ def test_a_run_that_failed_or_was_rehearsed_teaches_no_workflow_of_its_task():
 def test_a_task_as_long_as_a_document_teaches_nothing():
     records = on_record(planned("Read it"), read(1), ended(1, "1"), task="x " * 2_000)
     work = Work(task="x " * 2_000, options=Options(), run_id="r", tools=[READ], succeeded=True)
-    assert taught_by(work, records, served=False) == []
+    assert taught_by(work, records) == []
+
+
+@pytest.mark.parametrize("succeeded", [True, False])
+def test_a_run_with_input_files_teaches_no_pipeline(succeeded: bool):
+    goal = "Read the mail from Olivia"
+    assert "pipeline" in [record.kind for record in taught(goal, succeeded=succeeded)]
+    with_files = taught(goal, succeeded=succeeded, files=("a.txt",))
+    assert "pipeline" not in [record.kind for record in with_files]

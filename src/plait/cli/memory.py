@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from plait.cli.memory_care import approving, removing
+from plait.cli.memory_care import approving, forgetting, removing
 from plait.cli.memory_export import exporting
 from plait.cli.memory_import import importing
 from plait.cli.memory_store import DEFAULT_MEMORY, Id, Name, with_store
@@ -23,12 +23,11 @@ from plait.errors import LogError, UserError
 from plait.experience.consolidation.workflow import Workflow
 from plait.experience.pipelines.drawing import mermaid, terminal_text
 from plait.experience.pipelines.paper_form import from_json
-from plait.experience.record import Experience, ExperienceKind
+from plait.experience.record import OWN, Experience, ExperienceKind
 from plait.experience.sharing.words import in_words
 from plait.experience.words.goals import key_of
 from plait.models.embeddings import Embedder, local_embedder
 from plait.runtime.codec import dumps
-from plait.runtime.experience_rules import OWN
 from plait.runtime.experience_store import ExperienceStore
 
 KINDS: tuple[ExperienceKind, ...] = get_args(ExperienceKind)
@@ -51,7 +50,7 @@ def listing(
     if as_json:
         sys.stdout.write(dumps([_as_object(record) for record in records]) + "\n")
     elif not records:
-        print(f"The memory {memory!r} is empty; every tool task that succeeds adds to it.")
+        print(f"The memory {memory!r} is empty; runs add to it what they learn.")
     else:
         Console(highlight=False).print(_table(records))
 
@@ -105,16 +104,18 @@ def counting(
 
 app.command("approve")(approving)
 app.command("rm")(removing)
+app.command("forget-vectors")(forgetting)
 app.command("export")(exporting)
 app.command("import")(importing)
 
 
 def statistics(records: Sequence[Experience]) -> dict[str, Any]:
-    """Return figures of a memory; `reutilization_rate` is the paper's (ICE, Table 1).
+    """Return figures of a memory; `reutilization_rate` is that of the paper (ICE, Table 1).
 
-    That is the share of stored pipelines that were reused with success, 0-1.
+    That is the share of pipelines that were reused with success, 0-1, of those that may be: what waits or is
+    suspended could not be. The paper has none of these.
     """
-    pipelines = [record for record in records if record.kind == "pipeline"]
+    pipelines = [record for record in records if record.kind == "pipeline" and record.status == "active"]
     reused = sum(record.successes > 0 for record in pipelines)
     return {
         **{f"{kind}s": sum(record.kind == kind for record in records) for kind in KINDS},

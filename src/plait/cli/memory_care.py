@@ -1,4 +1,4 @@
-"""`plait memory approve` and `rm`: what may be used, and what is forgotten.
+"""`plait memory approve`, `rm` and `forget-vectors`: what may be used, and what is forgotten.
 
 Knows nothing of how a record is made or used.
 """
@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from plait.cli.memory_store import DEFAULT_MEMORY, Name, Yes, agreed, with_log, with_store
+from plait.cli.memory_store import DEFAULT_MEMORY, Name, Yes, agreed, checked_name, with_log, with_store
 from plait.cli.tools import read
 from plait.cli.words import count_text
 from plait.errors import UserError
@@ -107,6 +107,12 @@ def removing(
     print(f"Removed {what}.")
 
 
+def forgetting(memory: Name = DEFAULT_MEMORY) -> None:
+    """Forget by which numbers records are compared, and no record: another embedder works them out anew."""
+    with_store(lambda store: store.forget_vectors(memory=checked_name(memory)))
+    print(f"The memory {memory!r} has no vectors now; they are made again when they are needed.")
+
+
 @dataclass(frozen=True)
 class _Meant:
     """What is to be forgotten, as the command says it."""
@@ -145,7 +151,11 @@ def _of_source(log: RunLog, records: Sequence[Experience], source: str, memory: 
         for record in recalled
         if isinstance(record.event, RECALLED) and record.event.experience in ids
     }
-    return [record.id for record in records if record.id in ids or record.run_id in runs]
+    return [
+        record.id
+        for record in records
+        if record.id in ids or record.run_id in runs or not runs.isdisjoint(learned_from(record))
+    ]
 
 
 def _of_run(records: Sequence[Experience], run: str, memory: str) -> list[str]:

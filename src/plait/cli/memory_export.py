@@ -4,6 +4,7 @@ What looks personal leaves only when its owner says so. Knows nothing of what is
 """
 
 import os
+import re
 import secrets as randomness
 import shutil
 import sys
@@ -20,7 +21,7 @@ from plait.errors import UserError
 from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.record import Experience
 from plait.experience.sharing.lines import header
-from plait.experience.sharing.personal import secret_in
+from plait.experience.sharing.personal import secrets_of
 from plait.experience.sharing.records import Doubt, Shared, shared
 from plait.experience.sharing.skill import skill_files, skill_name
 from plait.experience.sharing.words import spelled
@@ -30,8 +31,6 @@ from plait.tools.secret_finding import is_secret_name
 STANDARD_OUTPUT = "-"
 MOST_GOALS = 20
 """Goals that are told as they leave."""
-SEEN_OF_SECRET = 4
-"""Characters of a secret that are shown when its owner is asked about it."""
 
 
 def exporting(
@@ -106,8 +105,8 @@ def _ready(record: Experience, yes_constants: bool) -> Shared | None:
 def _shown(doubt: Doubt, secrets: Collection[str]) -> str:
     """Return a value as its owner is asked about it; a secret is not shown whole."""
     text = spelled(doubt.value)
-    while secret := secret_in(text, secrets):
-        text = text.replace(secret, f"{secret[:SEEN_OF_SECRET]}***")
+    if found := secrets_of(text, secrets):  # In one go: what stands for one may look like another.
+        text = re.sub("|".join(re.escape(secret) for secret in found), "***", text)
     return f'"{text}"'
 
 

@@ -17,10 +17,9 @@ import typer
 from plait.cli.memory_store import DEFAULT_MEMORY, Name, checked_name, with_store
 from plait.cli.words import count_text
 from plait.errors import UserError
-from plait.experience.record import MEMORY_NAME, Experience
+from plait.experience.record import MEMORY_NAME, OWN, Experience
 from plait.experience.sharing.reading import Origin, ReadFile, read_file
 from plait.runtime.experience_codec import identity
-from plait.runtime.experience_rules import OWN
 from plait.runtime.experience_store import MOST_OF_A_KIND, ExperienceStore
 
 STANDARD_INPUT = "-"

@@ -11,19 +11,16 @@ from plait.errors import LogError, UserError
 from plait.events import (
     ExperienceStored,
     FeedbackGiven,
-    LessonRecalled,
     Noted,
     PipelineEnded,
     Record,
-    RunStarted,
-    WorkflowRecalled,
 )
 from plait.experience.consolidation.as_it_was import kept_situation
-from plait.experience.investigation.investigate import rounds_of
 from plait.experience.record import Experience, Memory
 from plait.journal import JSON, Journal, JSONObject
 from plait.outfit.confirming import ReadRun, confirmed, learned_from
 from plait.outfit.consolidating import MADE_BY, Consolidator, made_again
+from plait.outfit.serving import counts_of, uses_of
 from plait.outfit.teaching import LEARNED_FROM, taught_by
 from plait.outfit.work import Work
 from plait.runtime.experience_rules import IN_USE
@@ -55,7 +52,10 @@ async def learn(
     if work.options.dry_run:
         return
     try:
-        served = await _count(journal, memory, work, records)
+        uses = uses_of(records, succeeded=work.succeeded)
+        for id, well in counts_of(uses):
+            await _counted(journal, memory, id, well=well)
+        served = {use.goal for use in uses if use.well and use.goal}
         # Other runs of this process go on meanwhile.
         taught = await asyncio.to_thread(lambda: list(taught_by(work, records, served=served)))
         if consolidator is not None:
@@ -187,30 +187,9 @@ async def _is_common(memory: Memory, lesson: Experience) -> bool:
     return len(same) >= GOALS_OF_A_LESSON
 
 
-async def _count(journal: Journal, memory: Memory, work: Work, records: Sequence[Record]) -> bool:
-    """Count each use, once however often the run is taken up; return whether a pipeline served.
-
-    A pipeline served where it came to its end and the answer that was made of it passed, which is in the
-    first round; what was only shown served where the run succeeded. What a fork has on record of its parent
-    was counted there.
-    """
-    walked = {record.path: record.event for record in records if isinstance(record.event, PipelineEnded)}
-    first = rounds_of(records) == 1
-    shown = [
-        record.event.experience
-        for record in records
-        if isinstance(record.event, WorkflowRecalled | LessonRecalled)
-    ]
-    uses = dict.fromkeys(shown, work.succeeded)
-    uses |= {end.experience: work.succeeded and not end.left and first for end in walked.values()}
-    started = next((record.event for record in records if isinstance(record.event, RunStarted)), None)
-    if started is not None and not started.forked_from:
-        for id, well in uses.items():
-            await _counted(journal, memory, id, well=well)
-    return any(uses[end.experience] for end in walked.values())
-
-
 async def _counted(journal: Journal, memory: Memory, id: str, *, well: bool) -> None:
+    """Count a use, once however often the run is taken up."""
+
     async def count(_: JSONObject) -> JSON:
         with suppress(UserError):  # It was removed meanwhile.
             await memory.used(id, succeeded=well)

@@ -5,7 +5,7 @@ what is used from then on; one that failed teaches lessons, and what its parts d
 nothing of how records are kept or used.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -35,13 +35,13 @@ MOST_PARTS = 8
 """Parts of a failed run whose pipelines are kept."""
 
 
-def taught_by(work: Work, records: Sequence[Record], *, served: bool) -> list[Experience]:
+def taught_by(work: Work, records: Sequence[Record], *, served: Collection[str] = ()) -> list[Experience]:
     """Return what a run teaches.
 
     Args:
         work: The run.
         records: All that is on record of it.
-        served: Whether a pipeline of the memory did it, which is there already.
+        served: Keys of the goals that a pipeline of the memory reached, which is there already.
     """
     if len(work.task) > MOST_GOAL or work.options.dry_run:
         return []
@@ -53,10 +53,12 @@ def taught_by(work: Work, records: Sequence[Record], *, served: bool) -> list[Ex
     if work.succeeded:
         root = replace(root, status="succeeded")  # Its end is not on record yet.
         taught = list(_workflows(work, root, "active"))
-        taught += [] if served else [*_whole(work, root, rounds_of(records)), *_parts(work, root, "active")]
+        if key_of(root.text) not in served:
+            taught += _whole(work, root, rounds_of(records))
+        taught += _parts(work, root, "active", served)
     else:
         root = replace(root, status="failed")
-        taught = [*_workflows(work, root, "provisional"), *_parts(work, root, "provisional")]
+        taught = [*_workflows(work, root, "provisional"), *_parts(work, root, "provisional", served)]
     return [*taught, *_lessons(work, records)]
 
 
@@ -82,9 +84,12 @@ def _without_vain_searches(goal: Goal) -> Goal:
 
 
 def _whole(work: Work, root: Goal, rounds: int) -> Iterator[Experience]:
-    """Yield the pipeline of the whole goal: in use where it may run by itself, else waiting for another."""
+    """Yield the pipeline of the whole goal: in use where it may run by itself, else waiting for another.
+
+    What stands in input files is no part of the goal, and may have decided what was called.
+    """
     # What a goal that was not reached so changed in the world is no step of a leaf that succeeded.
-    if not root.astray():
+    if not root.astray() and not work.options.files:
         found = _compiled(work, root.text, worked_out(root))
         if found is None:
             return
@@ -102,9 +107,9 @@ def _whole(work: Work, root: Goal, rounds: int) -> Iterator[Experience]:
 def _as_it_was(work: Work, root: Goal, rounds: int) -> Iterator[Experience]:
     """Yield the very calls of a run that no rule could be told from, for the same goal in the same situation.
 
-    What stands in input files is no part of the goal, and the paper has no such records.
+    The paper has no such records.
     """
-    if work.options.files or work.options.preset == PAPER or rounds != 1:
+    if work.options.preset == PAPER or rounds != 1:
         return
     effects = {tool.name for tool in work.tools if tool.effect == "changes"}
     pipeline = as_it_was(root, effects)
@@ -120,12 +125,14 @@ def worked_out(root: Goal) -> list[Goal]:
     return [leaf for leaf in root.leaves() if leaf.status == "succeeded" and leaf.steps]
 
 
-def _parts(work: Work, root: Goal, status: ExperienceStatus) -> Iterator[Experience]:
+def _parts(work: Work, root: Goal, status: ExperienceStatus, served: Collection[str]) -> Iterator[Experience]:
     """Yield the pipelines of a goal's parts that say all by themselves, each once."""
+    if work.options.files:
+        return
     leaves = {key_of(leaf.text): leaf for leaf in worked_out(root)}
     if status == "active":  # The goal itself has a pipeline of its own.
         leaves.pop(key_of(root.text), None)
-    for leaf in [*leaves.values()][:MOST_PARTS]:
+    for leaf in [leaf for key, leaf in leaves.items() if key not in served][:MOST_PARTS]:
         found = None if rests_on_others(leaf.text) else _compiled(work, leaf.text, [leaf])
         if found is not None and not found.doubt and not taken_from(found.pipeline, root.text):
             yield pipeline_record(work, root, leaf.text, found.pipeline, status)

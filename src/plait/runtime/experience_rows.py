@@ -238,5 +238,5 @@ def other_length(memory: str, there: int, given: int) -> UserError:
     """Make the error for a vector of an embedder other than the one that a memory was made with."""
     return UserError(
         f"the vectors of memory {memory!r} have {there} numbers and not {given}: use the embedder that it was"
-        " made with, or forget its vectors"
+        f" made with, or forget them: plait memory forget-vectors --memory {memory}"
     )

@@ -1,1 +1,1 @@
-"""Consolidate: from plan trees to workflows, pipelines and lessons (ICE, section 3.2)."""
+"""Consolidate: from plan trees to workflows, pipelines and lessons (ICE, sections 3.1 and 3.2)."""

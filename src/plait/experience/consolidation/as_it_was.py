@@ -28,7 +28,7 @@ _KEY = "as it was: "
 
 def exact_key(goal: str) -> str:
     """Return the key of a record that holds for these very words only."""
-    return _KEY + " ".join(goal.split())
+    return _KEY + goal.strip()
 
 
 def situation_of(notes: str, settings: JSONObject) -> str:

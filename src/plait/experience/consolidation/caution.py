@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from plait.experience.consolidation.origins import parameter
 from plait.experience.consolidation.wording import Wording
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import Composed, Constant, Pipeline, parts_of, results_of
@@ -73,7 +74,7 @@ def why_not(
     if missing := uncovered(pipeline):
         return f"{missing[0]!r} goes into no call"
     if any(node.effect for node in pipeline.calls):
-        return _doubt_of_effect(pipeline, _by_node(walk, made, chosen))
+        return _doubt_of_effect(pipeline, _by_node(walk, made, chosen), parameters)
     return ""
 
 
@@ -241,15 +242,37 @@ def _doubt_of_days(pipeline: Pipeline, goal: str) -> str:
     return ""
 
 
-def _doubt_of_effect(pipeline: Pipeline, results: Mapping[str, Step]) -> str:
+def chosen_by_agent(pipeline: Pipeline, parameters: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return the arguments of effects, with their nodes, that are constants which an agent may have chosen.
+
+    What a tool takes by default or what is empty was no choice, nor was a switch whose name the goal says.
+    """
+    said = set(key_of(pipeline.purpose).split())
+    found: list[tuple[str, str]] = []
+    for node in pipeline.calls:
+        schema = parameters.get(node.tool, {})
+        for name, binding in node.arguments.items():
+            if not node.effect or not isinstance(binding, Constant) or binding.value in (None, "", [], {}):
+                continue
+            known = parameter(schema, name)
+            taken = [known[key] for key in ("default", "const") if key in known]
+            switched = binding.value is True and said.issuperset(name.lower().split("_"))
+            if binding.value not in taken and not switched:
+                found.append((name, node.name))
+    return found
+
+
+def _doubt_of_effect(
+    pipeline: Pipeline, results: Mapping[str, Step], parameters: Mapping[str, Mapping[str, Any]]
+) -> str:
     if doubt := not_told(pipeline):
         return doubt
     if chosen := FILTERS.intersection(key_of(pipeline.purpose).split()):
         return f"{min(chosen)!r} in its goal asks for a choice"
+    for name, node_name in chosen_by_agent(pipeline, parameters):
+        return f"{name} of {node_name} may have been chosen"
     for node in pipeline.calls:
         for name, binding in node.arguments.items():
-            if node.effect and isinstance(binding, Constant) and isinstance(binding.value, str):
-                return f"{name} of {node.name} may have been chosen"
             if isinstance(binding, Composed):
                 return f"{name} of {node.name} may have been put together otherwise"
             for result in results_of(binding):

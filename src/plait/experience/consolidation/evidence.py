@@ -11,7 +11,15 @@ from dataclasses import replace
 from itertools import product, zip_longest
 from typing import TypeAlias
 
-from plait.experience.consolidation.caution import ENDS, EVERY, FILTERS, TIMELY, not_told, uncovered
+from plait.experience.consolidation.caution import (
+    ENDS,
+    EVERY,
+    FILTERS,
+    TIMELY,
+    chosen_by_agent,
+    not_told,
+    uncovered,
+)
 from plait.experience.consolidation.compile import Compiled, Schemas, Success, compile_success
 from plait.experience.pipelines.pipeline import (
     END,
@@ -23,9 +31,9 @@ from plait.experience.pipelines.pipeline import (
     Node,
     Part,
     Pipeline,
-    Row,
     Slot,
     Unknown,
+    WhichRow,
     parts_of,
     results_of,
     with_results,
@@ -36,7 +44,7 @@ from plait.experience.words.derive import worked
 from plait.experience.words.goals import key_of, masked
 from plait.experience.words.vocabulary import OBJECTS, OPERATIONS
 
-ROWS: tuple[Row, ...] = ("only", "first", "last", "each")
+ROWS: tuple[WhichRow, ...] = ("only", "first", "last", "each")
 """The most careful first: where there was one row both times, a pipeline is left where there are two."""
 MOST_SOURCES = 3
 """Results that rows are taken from; with more of them there are too many ways to try."""
@@ -54,17 +62,22 @@ _Side: TypeAlias = Part | Unknown | None
 def agreed(new: Success, old: Success, *, tools: Schemas, limits: Mapping[str, int]) -> Compiled | None:
     """Return the pipeline that does what was done in both successes, learned from `new`; None without one.
 
+    The same values again show nothing: at least one must be another, and all where an agent chose a constant.
+
     Args:
         new: What it is stored for.
         old: Another success that says the same with other values, or another verb.
         tools: What the tools may be called with.
         limits: Rows that a tool's result has at most, where that is known; see `Tool.most_rows`.
     """
-    if not _alike(new.goal, old.goal):
+    differ = _differ(new.goal, old.goal)
+    if not _alike(new.goal, old.goal) or (differ and not any(differ)):
         return None
     found, before = (compile_success(success, tools=tools) for success in (new, old))
     if found is None or before is None or not _same_tools(found.pipeline, before.pipeline):
         return None
+    if not all(differ) and chosen_by_agent(found.pipeline, tools):
+        return None  # It may have been chosen for just the value that is the same.
     narrowed = _narrowed(found.pipeline, before.pipeline, old)
     if narrowed is None:
         return None
@@ -166,6 +179,12 @@ def _alike(one: str, other: str) -> bool:
     return _after_verb(one) == _after_verb(other)
 
 
+def _differ(one: str, other: str) -> list[bool]:
+    """Return of each value of a goal whether it is another in the other one."""
+    pairs = zip(masked(one).spans, masked(other).spans, strict=False)
+    return [was.text.casefold() != now.text.casefold() for was, now in pairs]
+
+
 def _after_verb(goal: str) -> list[str]:
     said = key_of(goal).split()
     return said[1:] if said and said[0] in OPERATIONS else said
@@ -243,7 +262,7 @@ def _variants(pipeline: Pipeline) -> Iterator[Pipeline]:
         yield replace(pipeline, nodes=[_with_rows(node, chosen) for node in pipeline.nodes])
 
 
-def _with_rows(node: Node, rows: Mapping[str, Row]) -> Node:
+def _with_rows(node: Node, rows: Mapping[str, WhichRow]) -> Node:
     arguments = {
         name: with_results(binding, lambda result: replace(result, row=rows[result.node]))
         for name, binding in node.arguments.items()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from plait.experience.consolidation.wording import Said, Wording
-from plait.experience.pipelines.pipeline import Composition, Constant, FromResult, Row, Unknown
+from plait.experience.pipelines.pipeline import Composition, Constant, FromResult, Unknown, WhichRow
 from plait.experience.pipelines.results import (
     MOST_TRIFLE,
     WHOLE,
@@ -251,7 +251,7 @@ def _is_likely(text: str, field: str, name: str) -> bool:
     return len(text) > 1 and (field == WHOLE or not _COUNT.fullmatch(text))
 
 
-def _row(source: Source, holders: Sequence[Mapping[str, str]], wording: Wording) -> Row:
+def _row(source: Source, holders: Sequence[Mapping[str, str]], wording: Wording) -> WhichRow:
     """Return which row is meant by the words of the goal; not known where they do not say it."""
     rows = source.rows
     if not source.whole or len(holders) != 1:

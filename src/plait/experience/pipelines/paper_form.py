@@ -33,9 +33,9 @@ from plait.experience.pipelines.pipeline import (
     Node,
     Part,
     Pipeline,
-    Row,
     Slot,
     Unknown,
+    WhichRow,
 )
 from plait.experience.pipelines.soundness import (
     MOST_ARGUMENTS,
@@ -200,7 +200,9 @@ def _binding(value: object, where: str) -> Binding:
             return FromResult(
                 node=read_text(fields, "result", where),
                 field=read_text(fields, "field", where, empty=True),
-                row=cast("Row", read_choice(fields.get("row", "only"), get_args(Row), f"{where}: row")),
+                row=cast(
+                    "WhichRow", read_choice(fields.get("row", "only"), get_args(WhichRow), f"{where}: row")
+                ),
             )
         case ["composed"]:
             return _composed(fields, where)

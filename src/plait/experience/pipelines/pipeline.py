@@ -14,7 +14,7 @@ from plait.journal import JSON
 START, END = "start", "end"
 """Names of the two nodes that call no tool."""
 
-Row = Literal["only", "first", "last", "each", "undecided"]
+WhichRow = Literal["only", "first", "last", "each", "undecided"]
 """Which row of a result is meant: there must be just one; the first; the last; the call is made once for
 each; or it is not known yet, and stays with the model."""
 Comparison = Literal["=", "!=", "empty", "not empty"]
@@ -41,7 +41,7 @@ class FromResult:
     node: str
     field: str
     """Name of the column or key; empty where the whole result is the value."""
-    row: Row = "only"
+    row: WhichRow = "only"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,11 +8,12 @@ pipeline came from or of how it is walked.
 import re
 from collections.abc import Sequence
 
-from plait.experience.pipelines.pipeline import Constant, Pipeline, Slot, parts_of
+from plait.experience.pipelines.pipeline import Condition, Constant, Pipeline, Slot, parts_of
 from plait.experience.words.derive import DateOf, worked
-from plait.experience.words.goals import Span, aligned, lead_in, masked
+from plait.experience.words.goals import Span, aligned, lead_in, masked, to_the_letter
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_WORD = re.compile(r"[^\W_]+")
 _TIME = re.compile(r"\d{1,2}:\d{2}")
 
 
@@ -28,15 +29,17 @@ def slot_values(pipeline: Pipeline, goal: str, date_of: DateOf) -> dict[str, str
         return None
     if lead_in(pipeline.purpose) != lead_in(goal) and _draws_on_lead(pipeline):
         return None
+    if _draws_on_words(pipeline) and to_the_letter(pipeline.purpose) != to_the_letter(goal):
+        return None
     return values_in(pipeline, goal, date_of)
 
 
 def values_in(pipeline: Pipeline, goal: str, date_of: DateOf) -> dict[str, str] | None:
     """Return a value for every slot from a goal with values of the same kinds in the same order."""
-    before, now = masked(pipeline.purpose).spans, masked(goal).spans
+    now = masked(goal).spans
     values: dict[str, str] = {}
     for slot in pipeline.slots:
-        value = _worked(slot, now, date_of) if slot.ways else _same(slot, before, now)
+        value = _worked(slot, now, date_of) if slot.ways else _same(slot, pipeline.purpose, goal)
         if value is None:
             return None
         values[slot.name] = value
@@ -52,12 +55,16 @@ def _worked(slot: Slot, spans: Sequence[Span], date_of: DateOf) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _same(slot: Slot, before: Sequence[Span], now: Sequence[Span]) -> str | None:
+def _same(slot: Slot, purpose: str, goal: str) -> str | None:
     """Return the value of a slot that no way leads to: the one it had, where its words are the same."""
-    part_of = [
-        number for number, span in enumerate(before) if slot.said in span.text or span.text in slot.said
-    ]
-    same = all(before[number].text.casefold() == now[number].text.casefold() for number in part_of)
+    if slot.said not in goal:
+        return None
+    places = [match.span() for match in re.finditer(re.escape(slot.said), purpose)]
+    same = all(
+        was.text == now.text
+        for was, now in zip(masked(purpose).spans, masked(goal).spans, strict=True)
+        if any(start < was.end and was.start < end for start, end in places) or not slot.said
+    )
     # The same words may name another day than then: `tomorrow`.
     return slot.example if same and not _DATE.search(slot.example) else None
 
@@ -66,6 +73,16 @@ def _draws_on_lead(pipeline: Pipeline) -> bool:
     """Whether what leads up to the purpose may have decided what is done, as in "Ann is sick. Note it"."""
     bindings = [binding for node in pipeline.calls if node.effect for binding in node.arguments.values()]
     chosen = any(isinstance(part, Constant) for binding in bindings for part in parts_of(binding))
+    return chosen or any(not slot.ways for slot in pipeline.slots)
+
+
+def _draws_on_words(pipeline: Pipeline) -> bool:
+    """Whether a call says something that stems from the goal's own words, in which every letter may count."""
+    bindings = [binding for node in pipeline.calls for binding in node.arguments.values()]
+    fixed = [part.value for one in bindings for part in parts_of(one) if isinstance(part, Constant)]
+    fixed += [edge.condition.value for edge in pipeline.edges if isinstance(edge.condition, Condition)]
+    said = set(_WORD.findall(masked(pipeline.purpose).text))
+    chosen = any(not said.isdisjoint(_WORD.findall(str(value).lower())) for value in fixed)
     return chosen or any(not slot.ways for slot in pipeline.slots)
 
 

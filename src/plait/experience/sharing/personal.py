@@ -30,6 +30,12 @@ _SECRET = re.compile(
 )
 _MIXED = re.compile(r"(?<![\w-])(?=[A-Za-z0-9+/_=-]*[0-9])(?=[A-Za-z0-9+/_=-]*[A-Za-z])[A-Za-z0-9+/_=-]{20,}")
 """So long a word of letters and digits is a key, a token or a hash."""
+_SECRET_WORD = re.compile(
+    r"(?<![a-z0-9])(?:passwords?|passwd|passcodes?|passphrases?|pwd|pin|otp|cvv|cvc|secrets?|tokens?|credentials?"
+    r"|(?:api|access|private|secret)[ _-]keys?)(?![a-z0-9])",
+    re.IGNORECASE,
+)
+"""What is said beside it may open a door, however short it is and however plain it looks."""
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.\w+")
 _LINK = re.compile(r"\w+://|www\.")
 _PATH = re.compile(r"(?:^|[\s'\"(=])(?:~?/[\w.-]+/|[A-Za-z]:\\|\\\\\w)")
@@ -38,13 +44,29 @@ _HANDLE = re.compile(r"(?<!\w)[@#]\w+")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 
 
-def secret_in(text: str, secrets: Collection[str] = ()) -> str:
-    """Return the part of a text that has the form of a secret or is one of `secrets`; empty for none."""
-    for known in secrets:
-        if len(known) >= SHORTEST_SECRET_CHARACTERS and known in text:
-            return known
-    found = _SECRET.search(text) or _MIXED.search(text)
-    return found[0] if found else next(iter(secrets_in_url(text)), "")
+def secrets_of(text: str, secrets: Collection[str] = ()) -> list[str]:
+    """Return the parts of a text that look like a secret or are one of `secrets`, the longest first."""
+    found = {known for known in secrets if len(known) >= SHORTEST_SECRET_CHARACTERS and known in text}
+    found.update(match[0] for form in (_SECRET, _MIXED) for match in form.finditer(text))
+    return sorted(found.union(secrets_in_url(text)), key=len, reverse=True)
+
+
+def names_secret(text: str) -> bool:
+    """Whether a name or a text speaks of something that opens a door, such as a password or a pin."""
+    return _SECRET_WORD.search(text) is not None
+
+
+def why_model(name: str, secrets: Collection[str] = ()) -> str:
+    """Return in a few words why the name of a model may be personal; empty for that of a public one."""
+    if any(len(known) >= SHORTEST_SECRET_CHARACTERS and known in name for known in secrets):
+        return "it holds a secret"
+    if _SECRET.search(name) or any(secrets_in_url(name)):
+        return "it has the form of a secret"
+    if _LINK.search(name):
+        return "an address of a page"
+    if _ADDRESS.search(name):
+        return "an e-mail address"
+    return "a path" if any(_PATH.search(part) for part in (name, name.partition(":")[2])) else ""
 
 
 def why_personal(value: JSON, name: str = "", secrets: Collection[str] = ()) -> str:
@@ -57,7 +79,7 @@ def why_personal(value: JSON, name: str = "", secrets: Collection[str] = ()) -> 
     """
     if value is None or isinstance(value, bool) or value in ("", [], {}):
         return ""
-    if is_secret_name(name) and isinstance(value, str):
+    if names_secret(name) or (is_secret_name(name) and isinstance(value, str)):
         return "an argument of that name holds a secret"
     if isinstance(value, int | float):
         return "a number that may be an amount or an id" if abs(value) >= LONG_NUMBER else ""
@@ -73,7 +95,7 @@ def why_personal(value: JSON, name: str = "", secrets: Collection[str] = ()) -> 
 
 def why_text(text: str, secrets: Collection[str] = ()) -> str:
     """Return in a few words why a text without the values of its goal may still be personal."""
-    if secret_in(text, secrets):
+    if secrets_of(text, secrets):
         return "it has the form of a secret"
     if any(not address.endswith("@example.com") for address in _ADDRESS.findall(text)):
         return "an e-mail address"

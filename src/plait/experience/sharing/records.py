@@ -16,9 +16,9 @@ from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.consolidation.workflow import Workflow, WorkflowStep
 from plait.experience.exploitation.recall import TOOLS_KEY
 from plait.experience.pipelines.paper_form import as_json, from_json
-from plait.experience.pipelines.pipeline import Condition, Constant, Pipeline, parts_of
+from plait.experience.pipelines.pipeline import Condition, Constant, FromGoal, Pipeline, parts_of
 from plait.experience.record import Experience
-from plait.experience.sharing.personal import why_personal, why_text
+from plait.experience.sharing.personal import names_secret, why_model, why_personal, why_text
 from plait.experience.sharing.pipeline import told_otherwise
 from plait.experience.sharing.reading import Origin, read_record
 from plait.experience.sharing.values import StandIns
@@ -73,6 +73,10 @@ def shared(record: Experience, secrets: Collection[str] = ()) -> Shared:
     # What a reader would refuse is better refused here.
     read = read_record(line.encode("utf-8", "replace"), Origin(source="here", created=0.0))
     found = [*_doubts(record.kind, instead.goal, content, secrets), *_left(content, instead)]
+    if record.kind == "pipeline":
+        found += _slots(from_json(record.content), from_json(content), secrets)
+    if why := why_model(record.model, secrets):
+        found.append(Doubt(where="model", value=record.model, why=why))
     return Shared(record=read, line=line, doubts=tuple(found))
 
 
@@ -106,11 +110,28 @@ def _doubts(kind: str, goal: str, content: JSONObject, secrets: Collection[str])
     for where, text in [("goal", goal), *_texts(content, "")]:
         if not where.startswith(f"{TOOLS_KEY}.") and (why := why_text(text, secrets)):
             yield Doubt(where=where, value=text, why=why)
+    if names_secret(goal):
+        yield Doubt(where="goal", value=goal, why="it speaks of a secret")
     if kind == "pipeline":
         for where, name, value in _constants(from_json(content)):
             told = isinstance(value, str) and why_text(value, secrets)  # Above, wherever it stands.
             if not told and (why := why_personal(value, name, secrets)):
                 yield Doubt(where=where, value=value, why=why)
+
+
+def _slots(learned: Pipeline, told: Pipeline, secrets: Collection[str]) -> Iterator[Doubt]:
+    """Yield what the goal said in its own words, or in a short number, and still says as it is told now."""
+    before = {slot.name: slot.example for slot in learned.slots}
+    kept = {slot.name: slot.example for slot in told.slots if before.get(slot.name) == slot.example}
+    doubts: dict[tuple[str, str], Doubt] = {}
+    for node in told.calls:
+        for name, binding in node.arguments.items():
+            for part in parts_of(binding):
+                value = kept.get(part.slot, "") if isinstance(part, FromGoal) else ""
+                if why := why_personal(value, name, secrets):
+                    place = f"{name} of {node.tool}"
+                    doubts[place, value] = Doubt(where=place, value=value, why=why)
+    yield from doubts.values()
 
 
 def _constants(pipeline: Pipeline) -> Iterator[tuple[str, str, JSON]]:

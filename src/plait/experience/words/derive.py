@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from fractions import Fraction
 from itertools import product
 
 from plait.experience.words.goals import Span
@@ -25,12 +26,12 @@ MOST_COUNTED = 3_660
 """Days that a goal may count back from today."""
 AFTERNOONS = (0, 6, 7, 8, 9)
 """Hours before which an hour without `am` or `pm` may be meant for the afternoon; 0: none is."""
-FACTORS = (1, 60, 3600, 24, 7, 1000, 1 / 60)
-"""By which a number may differ from how it was said: 2 hours are 120 minutes."""
+FACTORS = tuple(map(Fraction, (1, 60, 3600, 24, 7, 1000, "1/60")))
+"""By which a number may differ from how it was said: 2 hours are 120 minutes, 90 minutes 1.5 hours."""
 DAY_SIZES = (1, 7)
 """Days of what is counted back from today: days, weeks."""
 KNOWN_WAY = re.compile(
-    r"text|lower|lines|number\*\d{1,9}(?:\.\d{1,12})?|time<\d|(?:day|today[+-]\d{1,3}|back\*\d)(?: at<\d)?"
+    r"text|lower|lines|number\*\d{1,9}(?:/[1-9]\d{0,8})?|time<\d|(?:day|today[+-]\d{1,3}|back\*\d)(?: at<\d)?"
 )
 TEXTS: Mapping[str, Callable[[str], str]] = {
     "text": lambda said: said,
@@ -111,7 +112,7 @@ def worked(way: Way, words: Sequence[str], example: str, named: DateOf) -> str |
     if kind in TEXTS:
         return TEXTS[kind](words[0])
     if kind.startswith("number*"):
-        return _counted(words[0], float(kind.removeprefix("number*")))
+        return _counted(words[0], Fraction(kind.removeprefix("number*")))
     if kind.startswith("time"):
         return _with_time(example, words[0], int(kind.removeprefix("time<")))
     day = _day(kind, words, named)
@@ -168,7 +169,7 @@ def _candidates(value: str, spans: Sequence[Span]) -> Iterator[Way]:
     elif _TIME.fullmatch(value):
         yield from (Way(how=f"time<{hour}", spans=(place,)) for place in times for hour in AFTERNOONS)
     elif _NUMBER.fullmatch(value):
-        yield from (Way(how=f"number*{by:.9g}", spans=(place,)) for place in times for by in FACTORS)
+        yield from (Way(how=f"number*{by}", spans=(place,)) for place in times for by in FACTORS)
 
 
 def _day(kind: str, words: Sequence[str], named: DateOf) -> date | None:
@@ -185,9 +186,13 @@ def _day(kind: str, words: Sequence[str], named: DateOf) -> date | None:
     return today + timedelta(days=int(offset))
 
 
-def _counted(said: str, factor: float) -> str | None:
+def _counted(said: str, factor: Fraction) -> str | None:
+    """Return so many times a number, to the sixth decimal and without zeros at its end."""
     number = number_of(said)
-    return None if number is None else f"{round(number * factor, 6):.12g}"
+    if number is None:
+        return None
+    whole, decimals = divmod(round(Fraction(str(number)) * factor * 1_000_000), 1_000_000)
+    return f"{whole}.{decimals:06}".rstrip("0").rstrip(".")
 
 
 def number_of(said: str) -> float | None:

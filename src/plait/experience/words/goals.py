@@ -1,4 +1,4 @@
-"""When two goals are the same thing with other values (ICE, section 3.3: similar goals share a pipeline).
+"""When two goals are the same thing with other values (ICE, section 3.2: similar goals share a pipeline).
 
 Similarity alone takes "cancel the next meeting" for "cancel all future meetings". So the values of a goal are
 masked, and one pipeline serves two goals only where every word that is left is the same, in the same order.
@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from plait.experience.words.names import Item, names_among
 from plait.experience.words.vocabulary import CHANGES, DECIDING, LEMMAS, SAME, UNITS
-from plait.experience.words.wording import lead_ends, lead_of, plainly
+from plait.experience.words.wording import asks_end, lead_ends, lead_of, literally, plainly, uncourteous
 
 SpanKind: TypeAlias = Literal["quoted", "email", "date", "time", "number", "name"]
 
@@ -41,19 +41,18 @@ class Masked:
 
 def masked(goal: str) -> Masked:
     """Replace the values of a goal by their kinds; takes any string and raises nothing."""
-    fixed = _fixed(goal)
-    ranges = names_among(_items(goal, fixed))
-    names = [Span(kind="name", start=start, end=end, text=goal[start:end]) for start, end in ranges]
-    free = _outside(fixed, names)
-    pieces: list[str] = []
-    at = 0
-    spans = sorted([*free, *names], key=lambda span: span.start)
-    for span in spans:
-        mark = 1 if span.kind == "quoted" else 0
-        pieces += [_literal(goal[at : span.start - mark]), f"<{span.kind}>"]
-        at = span.end + mark
-    text = " ".join("".join([*pieces, _literal(goal[at:])]).split())
+    spans = _spans(goal)
+    text = " ".join(_without(goal, spans).lower().split())
     return Masked(text=text.rstrip(" .?!,;:"), spans=spans)
+
+
+def to_the_letter(goal: str) -> str:
+    """Return all that a goal says besides its values: the case, marks and spaces count too.
+
+    What leads up to its request and courtesy are left out, the first letter is small, and units are singular.
+    """
+    said = literally(_without(goal, _spans(goal)).strip())
+    return _FIGURE.sub(lambda unit: f"{unit[1]}{UNITS.get(unit[2].lower(), unit[2])}", said)
 
 
 def key_of(goal: str) -> str:
@@ -71,8 +70,7 @@ def request_at(goal: str) -> int:
     spans = masked(goal).spans
     begins_with_name = bool(spans) and spans[0].kind == "name" and not goal[: spans[0].start].strip()
     at = lead_ends(goal, spans[0].end if begins_with_name else 0)
-    asks = _ASKS.match(goal, at)
-    return asks.end() if asks is not None else at
+    return asks_end(goal, at)
 
 
 def deciding_words(goal: str) -> tuple[str, ...]:
@@ -152,7 +150,8 @@ _FIXED = re.compile(
           |sixty|ninety|hundred)\b))""",
     re.VERBOSE | re.IGNORECASE,
 )
-_PLACEHOLDER = re.compile(r"<(?=(?:quoted|email|date|time|number|name)>)")
+_PLACEHOLDER = re.compile(r"<(?=(?:quoted|email|date|time|number|name)>)", re.IGNORECASE)
+_FIGURE = re.compile(r"(<number>[\s-]*)(\w+)")
 _WORD = re.compile(r"['\u2019]s\b|\w+(?:[&-]\w+|['\u2019](?!s\b)\w+)*")
 _MARK = re.compile("['\"`\u2018\u2019\u201c\u201d\u00ab\u00bb]")
 _CLOSES = {"'": "'", '"': '"', "`": "`", "\u2019": "\u2018", "\u201d": "\u201c", "\u00bb": "\u00ab"}
@@ -220,35 +219,41 @@ def _items(goal: str, fixed: Sequence[Span]) -> list[Item]:
     ]
 
 
+def _spans(goal: str) -> list[Span]:
+    """Return the values of a goal, in order."""
+    fixed = _fixed(goal)
+    ranges = names_among(_items(goal, fixed))
+    names = [Span(kind="name", start=start, end=end, text=goal[start:end]) for start, end in ranges]
+    return sorted([*_outside(fixed, names), *names], key=lambda span: span.start)
+
+
+def _without(goal: str, spans: Sequence[Span]) -> str:
+    """Return a goal with each value replaced by its kind."""
+    pieces: list[str] = []
+    at = 0
+    for span in spans:
+        mark = 1 if span.kind == "quoted" else 0
+        pieces += [_literal(goal[at : span.start - mark]), f"<{span.kind}>"]
+        at = span.end + mark
+    return "".join([*pieces, _literal(goal[at:])])
+
+
 def _literal(piece: str) -> str:
     """Return what stays of a goal, so that nobody can say a placeholder."""
-    return _PLACEHOLDER.sub("\u2039", piece.lower())
+    return _PLACEHOLDER.sub("\u2039", piece)
 
 
 _SENTENCE = re.compile(r"(?<=[.?!;:])\s")
 _TOKEN = re.compile(r"<[a-z]+>|\w+(?:['\u2019&-]\w+)*|[^\w\s.,!?;:'\u2019\"()]")
-_ASKS = re.compile(
-    r"(?:(?:can|could|would|will) you (?:please |kindly )?|please |kindly "
-    r"|(?:i need|i want|i would like|i'd like)(?: you)? to )+",
-    re.IGNORECASE,
-)
-_THANKS = re.compile(r",? (?:please|thanks|thank you)$")
-_COURTESY = re.compile(
-    r"(?:(?:can|could|would|will) you (?:please )?do (?:that|this|it)(?: for me)?|thanks|thank you|please)"
-)
 
 
 def _words(goal: str) -> list[str]:
     """Return the words of a goal said plainly, without courtesy; a full stop between sentences."""
     words: list[str] = []
-    for sentence in _SENTENCE.split(plainly(masked(goal).text)):
-        said = _THANKS.sub("", sentence.strip(" .?!,;:"))
-        if not said or _COURTESY.fullmatch(said):
-            continue
-        asks = _ASKS.match(said)
-        found: list[str] = _TOKEN.findall(said, asks.end() if asks else 0)
+    for sentence in _SENTENCE.split(plainly(uncourteous(masked(goal).text))):
+        found: list[str] = _TOKEN.findall(sentence)
         tokens = [SAME.get(token, token) for token in found]
-        words += [".", *tokens] if words else tokens
+        words += [".", *tokens] if words and tokens else tokens
     return [_unit(words, at) for at in range(len(words))]
 
 

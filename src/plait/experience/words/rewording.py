@@ -1,4 +1,4 @@
-"""The same goal with another word for what it does, so that one pipeline serves both (ICE, section 3.3).
+"""The same goal with another word for what it does, so that one pipeline serves both (ICE, section 3.2).
 
 The paper leaves that to similarity of meaning, which takes "cancel the next" for "cancel all". Here a few
 phrases for the same operation are put for each other; all else stays. A rewording is a guess at how somebody

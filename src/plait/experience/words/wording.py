@@ -1,4 +1,4 @@
-"""What in the wording of a goal makes no difference: how it is led up to, and equal phrases.
+"""What in the wording of a goal makes no difference: courtesy, how it is led up to, and equal phrases.
 
 Works on goals whose values are masked, so that these stay as they are. Only what is listed here is left out:
 no list of what must stay could be complete, a missed match costs a plan, and a wrong one does harm. Knows
@@ -6,6 +6,8 @@ nothing of which goals are alike.
 """
 
 import re
+
+from plait.experience.words.vocabulary import QUESTIONS
 
 NAME = "<name>"
 _LEAD = re.compile(
@@ -24,6 +26,22 @@ _OTHER_PRONOUN = re.compile(r"\b(?:they|he|she|her|hers|theirs|it|its)\b")
 _OTHERS = re.compile(r"\b(?:this|that|and|or)\b|[.?!;:]\s|<")
 """Where others may be meant by a pronoun that follows, or values would change places with the name."""
 _ALL = re.compile(r"\ball(?: of)?(?: the)?\b(?! (?:best|time))")
+_ASKS = re.compile(
+    r"(?:(?:can|could|would|will) you (?:please |kindly )?|please |kindly "
+    r"|(?:i need|i want|i would like|i'd like)(?: you)? to )+",
+    re.IGNORECASE,
+)
+_THANKS = re.compile(
+    r"(?:[.?!;,]\s*(?:thanks|thank you)"
+    r"|[.?!;]\s*(?:can|could|would|will) you (?:please )?do (?:that|this|it)(?: for me)?"
+    r"|[.?!;,]?\s+please)[\s.?!]*$",
+    re.IGNORECASE,
+)
+"""Courtesy after what is asked for; without a mark before it, "thanks" may be what is to be said."""
+_MOST_THANKS = 3
+_SAYS = re.compile(r"(?::|\b(?:say|says|saying|said)\b)(?!\s*<quoted>)", re.IGNORECASE)
+"""What a text follows that is to be written or said: all of it up to the end may be meant."""
+_QUESTION = re.compile(rf"(?:{'|'.join(sorted(QUESTIONS))}|is|are|do|does|did|has|have)\b", re.IGNORECASE)
 
 
 def plainly(text: str) -> str:
@@ -41,6 +59,50 @@ def plainly(text: str) -> str:
         owned = "'s" if word[0] in ("their", "his") else ""
         rest = f"{rest[: word.start()]}{NAME}{owned}{rest[word.end() :]}"
     return _ALL.sub("all", rest)
+
+
+def asks_end(text: str, at: int) -> int:
+    """Return where courtesy ends that a text has at a place, such as "can you please"."""
+    asks = _ASKS.match(text, at)
+    return asks.end() if asks is not None else at
+
+
+def uncourteous(text: str) -> str:
+    """Return a masked goal without courtesy before and after what it asks for.
+
+    Only there: "can you" and "thanks" within a goal, or in what is to be said, are a part of it.
+    """
+    at = _request_at(text)
+    return text[:at] + without_thanks(text[asks_end(text, at) :])
+
+
+def without_thanks(text: str) -> str:
+    """Return a text without courtesy at its end, where that cannot be a part of what is to be said."""
+    if _SAYS.search(text):
+        return text
+    for _ in range(_MOST_THANKS):
+        text = _THANKS.sub("", text)
+    return text
+
+
+def literally(text: str) -> str:
+    """Return what a masked goal asks for to the letter, but for courtesy and marks that come of it.
+
+    Args:
+        text: As it is written, with `<name>` and the like for values.
+    """
+    at = _request_at(text)
+    begins = asks_end(text, at)
+    said = without_thanks(text[begins:]).strip()
+    if not _SAYS.search(said):
+        asked = begins > at or _QUESTION.match(said)
+        said = re.sub(r"(?<=[\w>)])[.?]$" if asked else r"(?<=[\w>)])\.$", "", said)
+    return said[:1].lower() + said[1:]
+
+
+def _request_at(text: str) -> int:
+    """Return where the request of a masked goal begins, with courtesy, after what leads up to it."""
+    return lead_ends(text, len(NAME) if text.startswith(NAME) else 0)
 
 
 def lead_of(text: str) -> str:
