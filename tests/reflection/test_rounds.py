@@ -4,7 +4,19 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.reflection.crew import AS_PLANNED, DANA, OMAR, Stage, answer, call, done, give_back, plan, search
+from tests.reflection.crew import (
+    AS_PLANNED,
+    DANA,
+    MIRA,
+    OMAR,
+    Stage,
+    answer,
+    call,
+    done,
+    give_back,
+    plan,
+    search,
+)
 
 from plait.errors import BudgetExhausted, ToolError
 from plait.events import LoopBroken, Noted, RoundFinished, RoundStarted
@@ -278,6 +290,37 @@ async def test_the_first_answer_is_better_than_none() -> None:
     )
     progress = await stage.solve()
     assert (progress.passed, progress.rounds, progress.answer) == (True, 3, "Yes.")
+
+
+FOUND_IN_TURN: list[Answer] = [step for who in ("dana", "omar", "mira") for step in (search(who), done())]
+
+
+async def test_two_rounds_in_a_row_that_bring_nothing_are_enough() -> None:
+    stage = Stage(
+        planner=goals(3),
+        tool=FOUND_IN_TURN,
+        answer=[answer("a", score=4), answer("b", score=4), answer("c", score=3)],
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds, progress.answer) == (False, 3, "b")
+    told = [event.text for event in stage.memory.of(Noted)]
+    assert any("one of 2 in a row" in text and "round 3 is the last" in text for text in told)
+
+
+@pytest.mark.parametrize("helps", ["a better answer", "a change"])
+async def test_what_brings_something_begins_the_count_anew(helps: str) -> None:
+    better, changes = helps == "a better answer", helps == "a change"
+    third: list[Answer] = [search("mira"), *([give_back(MIRA)] if changes else []), done()]
+    stage = Stage(
+        planner=goals(5),
+        tool=[*FOUND_IN_TURN[:4], *third, search("nobody"), done(), search("dana"), done()],
+        answer=[
+            *(answer("a", score=4), answer("b", score=4), answer("c", score=5 if better else 4)),
+            *(answer("d", score=4), answer("e", score=9)),
+        ],
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds) == (True, 5)
 
 
 async def test_with_a_check_of_the_user_the_rounds_go_on() -> None:

@@ -25,6 +25,9 @@ from plait.reflection.trajectory import Effects, Trajectory
 from plait.verdict import Check
 
 STALE = "its calls were all made before, with the same results, and its answer is no better:"
+IDLE = "it is one of {rounds} in a row that changed nothing and brought no better answer:"
+PATIENCE = 2
+"""So many further rounds in a row may bring nothing."""
 SERVED = "all effects were answered as when this was learned, so no model is asked for an answer"
 
 
@@ -56,6 +59,8 @@ class _Before:
     """Calls with what they brought."""
     answered: bool
     score: float | None
+    effects: int
+    """How many there were."""
 
     @classmethod
     def of(cls, progress: Progress) -> "_Before":
@@ -63,7 +68,15 @@ class _Before:
             made=frozenset((step.call, step.observation) for step in progress.effects.seen),
             answered=progress.answer is not None,
             score=progress.score,
+            effects=len(progress.effects.done),
         )
+
+    def brought_nothing(self, progress: Progress) -> bool:
+        """Whether a round changed nothing and came to no better answer."""
+        better = progress.answer is not None and (
+            not self.answered or (progress.score or 0.0) > (self.score or 0.0)
+        )
+        return not better and len(progress.effects.done) == self.effects
 
     def knew_all(self, progress: Progress) -> bool:
         """Whether a round learned nothing from the tools it called, and came to no better answer."""
@@ -100,6 +113,7 @@ async def solve_in_rounds(
     work = _Work(crew=crew, phases=phases or OneCrew(), progress=progress)
     memory = LongTermMemory(enabled=crew.settings.long_term)
     failures: list[str] = []
+    idle = 0
     for number in range(1, crew.settings.rounds + 1):
         own, before = replace(work, crew=crew.at_round(number)), _Before.of(progress)
 
@@ -109,7 +123,8 @@ async def solve_in_rounds(
         failure = await journal.branch(f"round-{number}", one, None)
         if failure is None:
             break
-        if _in_circles(journal, own, before, failures, failure):
+        idle = idle + 1 if number > 1 and before.brought_nothing(progress) else 0
+        if _in_circles(journal, own, before, failures, failure) or _out_of_patience(journal, own, idle):
             if progress.answer is None and progress.trajectory is not None:
                 await _last_answer(journal, work, number)
             break
@@ -134,6 +149,15 @@ def _in_circles(
         journal.emit(Noted(text=f"{STALE} round {number} is the last"))
         return True
     return False
+
+
+def _out_of_patience(journal: Journal, work: _Work, idle: int) -> bool:
+    """Whether so many rounds in a row brought nothing that no other is begun; it is told."""
+    number = work.progress.rounds
+    if idle < PATIENCE or work.crew.check is not None or number == work.crew.settings.rounds:
+        return False
+    journal.emit(Noted(text=f"{IDLE.format(rounds=idle)} round {number} is the last"))
+    return True
 
 
 async def _paid(journal: Journal, work: _Work, last: Crew) -> _Work:
