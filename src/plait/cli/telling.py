@@ -132,9 +132,7 @@ def _ending(ordered: Sequence[Record]) -> RunFinished | None:
     return ends[-1] if ends and isinstance(ends[-1], RunFinished) else None
 
 
-def _happenings(
-    records: Sequence[Record],
-) -> list[tuple[Place, Happening]]:
+def _happenings(records: Sequence[Record]) -> list[tuple[Place, Happening]]:
     return [(place_of(r.path), r.event) for r in records if isinstance(r.event, Happening)]
 
 
@@ -156,9 +154,6 @@ def _reused(current: Sequence[Record], begun: float) -> list[Record]:
 def mapping(value: Any) -> Mapping[str, Any]:
     """Return a value that should be a JSON object, or an empty one where it is none."""
     return value if isinstance(value, Mapping) else {}  # pyright: ignore[reportUnknownVariableType]
-
-
-# Rounds, subtasks, steps, tries: each is made from the records that belong to it.
 
 
 def _rounds(records: Sequence[Record]) -> list[Round]:

@@ -81,7 +81,6 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
     offered = await crew.candidates(journal, moment.run.subtask.goal)
     specs = [*await crew.choices(journal, moment.run.subtask.goal), DONE]
     gate = crew.settings.tool
-
     spent: set[str] = set()
 
     def request(feedback: Feedback | None) -> Request:
@@ -102,10 +101,7 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
         if wanted([*wrong, *doubtful]):
             if not opinion:
                 opinion.append(await reached(journal, crew, moment.run))
-            if opinion[0]:
-                choice, wrong, doubtful = _end(choice, moment.run), [], []
-            else:
-                doubtful = [doubt for doubt in doubtful if not wanted([doubt])]
+            choice, wrong, doubtful = _after(opinion[0], choice, moment.run, wrong, doubtful)
         return Judged(
             output=choice,
             shown=format_call(choice.name, choice.arguments),
@@ -132,6 +128,15 @@ def _choice(crew: Crew, parsed: ParsedReply, known: Known) -> Choice:
         score=parsed.score,
         mended=tuple(mendings),
     )
+
+
+def _after(
+    done: bool, choice: Choice, run: SubtaskRun, wrong: list[str], doubtful: list[str]
+) -> tuple[Choice, list[str], list[str]]:
+    """Return the choice with what speaks against it, after a second opinion whether the subtask is done."""
+    if done:
+        return _end(choice, run), [], []
+    return choice, wrong, [doubt for doubt in doubtful if not wanted([doubt])]
 
 
 def _end(choice: Choice, run: SubtaskRun) -> Choice:

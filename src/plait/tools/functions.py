@@ -42,6 +42,15 @@ class ToolTag:
     observation_characters: int = DEFAULT_OBSERVATION_CHARACTERS
     most_rows: int | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse options out of range."""
+        if self.effect not in typing.get_args(Effect):
+            raise UserError(f"@tool(effect={self.effect!r}): the effect is 'reads' or 'changes'")
+        if self.timeout_seconds <= 0 or self.observation_characters <= 0:
+            raise UserError("@tool: timeout_seconds and observation_characters must be above 0")
+        if self.most_rows is not None and self.most_rows < 0:
+            raise UserError("@tool: most_rows must be 0 or above")
+
 
 @overload
 def tool(function: Function, /) -> Function: ...
@@ -78,12 +87,6 @@ def tool(
     Raises:
         UserError: an option is out of range.
     """
-    if effect not in typing.get_args(Effect):
-        raise UserError(f"@tool(effect={effect!r}): the effect is 'reads' or 'changes'")
-    if timeout_seconds <= 0 or observation_characters <= 0:
-        raise UserError("@tool: timeout_seconds and observation_characters must be above 0")
-    if most_rows is not None and most_rows < 0:
-        raise UserError("@tool: most_rows must be 0 or above")
     tag = ToolTag(
         effect=effect,
         name=name,
@@ -117,11 +120,7 @@ def from_function(function: Callable[..., Any], *, source: str, name: str | None
         UserError: the function's name, parameters or types cannot be offered to a model.
     """
     tag = tag_of(function) or ToolTag()
-    name = name or tag.name or str(getattr(function, "__name__", ""))
-    if not _NAME.fullmatch(name):
-        raise UserError(
-            f"{source}: {name!r} cannot name a tool; use letters, digits, _ and dots, or @tool(name=...)"
-        )
+    name = _checked_name(name or tag.name or str(getattr(function, "__name__", "")), source)
     docstring = read_docstring(inspect.getdoc(function))
     try:
         signature = inspect.signature(function)
@@ -146,6 +145,14 @@ def from_function(function: Callable[..., Any], *, source: str, name: str | None
         timeout_seconds=tag.timeout_seconds,
         observation_characters=tag.observation_characters,
         most_rows=tag.most_rows,
+    )
+
+
+def _checked_name(name: str, source: str) -> str:
+    if _NAME.fullmatch(name):
+        return name
+    raise UserError(
+        f"{source}: {name!r} cannot name a tool; use letters, digits, _ and dots, or @tool(name=...)"
     )
 
 
