@@ -1,16 +1,11 @@
 """Makes tools of Python functions: signature and docstring become the schema and the description.
 
 Knows nothing of files, servers, approval or the log. `tool` only tags a function; nothing is
-registered anywhere. Blocking functions run in threads of their own, so that one that hangs holds up
-neither the run nor the end of the process.
+registered anywhere. Blocking functions run in threads of their own.
 """
 
-import asyncio
-import contextlib
-import contextvars
 import inspect
 import re
-import threading
 import typing
 import warnings
 from collections.abc import Callable, Mapping
@@ -20,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, overload
 from plait.errors import ToolError, UserError
 from plait.tools.arguments import inline
 from plait.tools.docstrings import read_docstring
+from plait.tools.threads import in_thread
 from plait.tools.tool import DEFAULT_OBSERVATION_CHARACTERS, DEFAULT_TIMEOUT_SECONDS, Effect, Tool
 
 if TYPE_CHECKING:
@@ -254,44 +250,10 @@ async def _invoke(
     try:
         if inspect.iscoroutinefunction(function):
             return await function(*positional, **named)
-        result = await _in_thread(lambda: function(*positional, **named))
+        result = await in_thread(lambda: function(*positional, **named))
         return await result if inspect.isawaitable(result) else result
     except SystemExit as exc:
         raise ToolError(f"{name} tried to end the process (exit status {exc.code!r})") from exc
-
-
-async def _in_thread(work: Callable[[], Any]) -> Any:
-    """Run `work` in a daemon thread of its own.
-
-    Not the event loop's pool: there a few hanging tools would block all others and the end of the run.
-    """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
-    context = contextvars.copy_context()
-
-    def settle(result: Any, error: BaseException | None) -> None:
-        if done.done():
-            return
-        if error is None:
-            done.set_result(result)
-        else:
-            done.set_exception(error)
-
-    def body() -> None:
-        result: Any = None
-        error: BaseException | None = None
-        try:
-            result = context.run(work)
-        except StopIteration as exc:
-            error = RuntimeError(f"StopIteration: {exc}")  # A future cannot carry a StopIteration.
-        except BaseException as exc:
-            error = exc
-        # The loop may be gone when a call that timed out comes to its end.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(settle, result, error)
-
-    threading.Thread(target=body, name="plait-tool", daemon=True).start()
-    return await done
 
 
 def _jsonable(name: str, result: Any) -> Any:
