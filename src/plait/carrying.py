@@ -51,11 +51,11 @@ async def carry(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
     try:
         await _watch(log, journal, hands)
         end, stopped = await _outcome(log, journal, hands)
-        result, stopped_late = await _to_its_end(_finished(log, journal, end))
+        result, stopped_late = await _whoever_cancels(_finished(log, journal, end))
     except asyncio.CancelledError:
         domain = str(journal.options.get("domain", ""))
         result = bare(journal.run_id, domain, status="cancelled", message="cancelled")
-        await _to_its_end(_finished(log, journal, result))
+        await _whoever_cancels(_finished(log, journal, result))
         raise
     except UserError:
         # What the user gave keeps it from going on: it can be given otherwise, to the run as it was.
@@ -68,7 +68,7 @@ async def carry(log: RunLog, journal: RunJournal, hands: Hands) -> Result:
     return result
 
 
-async def _to_its_end(work: Coroutine[None, None, T]) -> tuple[T, asyncio.CancelledError | None]:
+async def _whoever_cancels(work: Coroutine[None, None, T]) -> tuple[T, asyncio.CancelledError | None]:
     """Do what has to be done, whoever cancels it meanwhile.
 
     Returns:
@@ -80,6 +80,8 @@ async def _to_its_end(work: Coroutine[None, None, T]) -> tuple[T, asyncio.Cancel
             await asyncio.wait([task])
         except asyncio.CancelledError as error:
             stopped = error
+    if stopped is not None and (failure := task.exception()) is not None:
+        raise stopped from failure
     return task.result(), stopped
 
 
@@ -130,7 +132,7 @@ async def _outcome(
         stopped = error  # Only the tools or the model had still to be closed.
     ((workshop, outcome),) = reached
     domain = workshop.making.domain if workshop.making is not None else None
-    files, stopped_late = await _to_its_end(handed_over(log, journal, place, domain, outcome.products))
+    files, stopped_late = await _whoever_cancels(handed_over(log, journal, place, domain, outcome.products))
     return result_of(journal.run_id, options, outcome, files), stopped or stopped_late
 
 

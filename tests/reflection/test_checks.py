@@ -67,26 +67,51 @@ def test_an_id_is_known_by_many_names_and_may_be_a_number(name: str) -> None:
 
 def test_a_part_of_a_date_or_of_another_id_is_no_id() -> None:
     assert problem({"id": "11"}, known("show it", notes="Today is 2023-11-30."), "changes") != ""
-    assert problem({"id": "417"}, known("show it", "00000417 | dana"), "changes") != ""
+    assert problem({"id": "17"}, known("show it", "00000417 | dana"), "changes") != ""
     assert problem({"id": 11}, known("show number 11."), "changes") == ""
 
 
 def test_what_a_parameter_offers_is_not_made_up_and_an_example_of_an_id_is() -> None:
-    calendar = {"default": "primary", "description": "Whose; primary or shared. Such as cal-17."}
-    assert problem({"calendar_id": "primary"}, known("show it"), calendar_id=calendar) == ""
+    calendar = {"default": "primary", "description": "Whose: primary, 'shared' or all. Such as cal-17."}
+    for effect in ("reads", "changes"):
+        assert problem({"calendar_id": "primary"}, known("show it"), effect, calendar_id=calendar) == ""
+        assert problem({"calendar_id": "cal-17"}, known("show it"), effect, calendar_id=calendar) != ""
+        assert problem({"calendar_id": "all"}, known("show it"), effect, calendar_id=calendar) != ""
     assert problem({"calendar_id": "shared"}, known("show it"), calendar_id=calendar) == ""
-    assert problem({"calendar_id": "cal-17"}, known("show it"), calendar_id=calendar) != ""
+    assert problem({"calendar_id": "shared"}, known("show it"), "changes", calendar_id=calendar) != ""
+    status = {"description": "1 = new, 2 = closed; 0 for none"}
+    assert problem({"status_id": 2}, known("close it"), "changes", status_id=status) == ""
+    assert problem({"status_id": 3}, known("close it"), "changes", status_id=status) != ""
+    assert problem({"parent_id": 0}, known("make a folder"), "changes") == ""
+
+
+@pytest.mark.parametrize(
+    ("task", "value", "is_known"),
+    [
+        ("Close tickets 101-105", 101, True),
+        ("Close tickets 101 to 105", 103, True),
+        ("Close tickets 101 to 105", 106, False),
+        ("Close TICKET_1234", 1234, True),
+        ("Close the ticket of user 12,345", 12345, True),
+        ("Close 007", 7, True),
+        ("Close what came at 10:11", 11, False),
+    ],
+)
+def test_a_number_is_known_by_its_value(task: str, value: int, is_known: bool) -> None:
+    assert (problem({"ticket_id": value}, known(task), "changes") == "") is is_known
 
 
 def test_ids_that_the_caller_makes_up_may_be_made_up() -> None:
     assert problem({"X_Request_ID": "a1b2", "idempotency_id": "7"}, known("order it"), "changes") == ""
+    for name in ("leave_request_id", "request_id", "requester_id"):
+        assert problem({name: "LR-7"}, known("approve it"), "changes") != ""
 
 
 @pytest.mark.parametrize(
     ("name", "refused"),
     [
         ("calendar.delete_event", True),
-        ("calendar.deleteEvent", True),
+        *((name, True) for name in ("calendar.deleteEvent", "calendar_delete_event", "calendarEventsDelete")),
         ("dropbox.move_file", False),
         ("bin.undelete_event", False),
     ],

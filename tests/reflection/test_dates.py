@@ -107,3 +107,15 @@ def test_a_date_in_an_input_file_is_not_the_tasks() -> None:
 @pytest.mark.parametrize("task", ["Delete the email that Ann sent me on Monday", "What did I do on Friday?"])
 def test_a_weekday_of_what_is_over_is_not_worked_out(task: str) -> None:
     assert named_dates(task, "Today is Thursday 2023-11-30.") == {}
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "something came up. Can you cancel my meetings on Tuesday before 9?",
+        "Ann was ill, so book a room for Tuesday",
+        "Move the meeting I had planned to Tuesday",
+    ],
+)
+def test_a_weekday_after_what_is_over_is_worked_out(task: str) -> None:
+    assert named_dates(task, "Today is Thursday 2023-11-30.") == {"Tuesday": date(2023, 12, 5)}

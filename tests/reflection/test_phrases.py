@@ -60,6 +60,8 @@ def test_one_new_thing_is_one(task: str) -> None:
         ("I need to cancel my next meeting with aisha. Can you do that for me please?", False),
         ("I need to reply to the latest mail from carlos. Can you send 'Thanks' to him?", False),
         ("Sam is ill. Cancel my meeting with him", False),
+        ("Delete the next Health & Wellness Expo meeting", False),
+        ("Cancel the first meeting on Friday, December 1", False),
         ("Please, cancel my meeting with Ann", False),
     ],
 )

@@ -139,7 +139,7 @@ def test_a_bound_and_a_word_are_given_up_at_once() -> None:
     "when",
     [
         *("last Friday", "on the 18th", "on 18 Dec", "on Dec 18", "on 12/18", "at the weekend", "at noon"),
-        *("at 10:30", "at 3 pm"),
+        *("at 10:30", "at 3 pm", "at Christmas", "in summer", "in Q3", "recently"),
     ],
 )
 def test_a_date_stays_however_the_task_says_when(when: str) -> None:
@@ -153,6 +153,9 @@ def test_a_date_stays_however_the_task_says_when(when: str) -> None:
         ("Cancel my next meeting with dana", "search_events", True),
         ("Cancel the next Annual Report Kickoff meeting", "search_events", True),
         ("Delete all upcoming appointments", "list_events", True),
+        ("Delete the next Health & Wellness Expo meeting", "search_events", True),
+        ("Cancel the next (weekly) 1:1 meeting", "search_events", True),
+        ("I will miss the sync up meetings. Can you cancel all future ones?", "search_events", True),
         ("Forward the email about next week's offsite to dana", "search_emails", False),
         ("Forward the email about the upcoming meeting to dana", "search_emails", False),
         ("Find the emails coming from dana", "search_emails", False),

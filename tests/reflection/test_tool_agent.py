@@ -343,8 +343,9 @@ async def test_without_its_gate_a_search_is_made_as_it_was_chosen() -> None:
 @pytest.mark.parametrize(
     ("opinion", "ends"),
     [
-        ("Let me think: no loan is left. So yes", True),
-        ("Yes or no? No.", False),
+        ("Let me think: no loan is left.\n\n**Yes.**\n", True),
+        ("No, not yet: yes would be early", False),
+        ("Let me think.\nNo.", False),
         ("I cannot say", False),
         (Reply(text="yes, but let me think", finish="length"), False),
     ],

@@ -20,8 +20,14 @@ from plait.tools.tool import Tool
 DONE_BEFORE = "this was done already and must not be done twice: go on, or call done"
 MADE_UP = "is in no result and not in the task: look it up first"
 MAY_BE_DONE = "nobody knows whether this was done already: look it up, or call done and say so"
-_CALLERS_OWN = re.compile(r"request|correlation|trace|idempotency", re.IGNORECASE)
-"""In names of identifiers that whoever calls makes up."""
+_CALLERS_OWN = re.compile(
+    r"(?:x|client)_?request_?id|correlation_?id|trace_?id|idempotency_?id", re.IGNORECASE
+)
+"""Names of identifiers that whoever calls makes up."""
+NONE = ("", "0", "-1")
+"""Identifiers by which nothing is meant."""
+_MOMENTS = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ t]\d{2}:\d{2}(?::\d{2})?)?|\b\d{1,2}:\d{2}(?::\d{2})?")
+_RANGE = re.compile(r"\b(\d{1,18})(?:\s*[-\u2013]\s*| to | through )(\d{1,18})\b")
 _ADDRESS = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 
 
@@ -67,32 +73,45 @@ def _done_before(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iter
 
 def _made_up(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     """Find identifiers and addresses that are in no result and not in the task."""
-    haystack = "\n".join([*known.texts, known.notes]).lower()
+    heard = "\n".join([*known.texts, known.notes]).lower()
+    dateless = _MOMENTS.sub(" ", heard)
     for name, value in arguments.items():
         schema: Mapping[str, Any] = tool.parameters.get("properties", {}).get(name, {})
         if "enum" in schema or value == schema.get("default"):
             continue
-        identifies = is_identifier(name) and not _CALLERS_OWN.search(name)
+        identifies = is_identifier(name) and not _CALLERS_OWN.fullmatch(name)
         for text in strings(value):
-            must_be_known = identifies or _ADDRESS.match(text)
-            if must_be_known and text and not _stands_in(text, haystack) and not _offered(text, schema):
+            if identifies:
+                known_text = _stands_in(text, dateless) or _offered(text, tool, schema)
+            else:
+                known_text = not _ADDRESS.match(text) or text.lower() in heard
+            if not known_text:
                 yield f"{name} {text!r} {MADE_UP}"
 
 
-def _stands_in(text: str, haystack: str) -> bool:
-    """Whether a text has a value, and not only as a part of another one: `11` in `2023-11-30`."""
-    return re.search(rf"(?<!\w)(?<!\d-){re.escape(text.lower())}(?!\w)(?!-\d)", haystack) is not None
+def _stands_in(text: str, heard: str) -> bool:
+    """Whether a text has a value: as a whole, and a number also in a range or with other zeros and commas."""
+    if text in NONE or re.search(rf"(?<![^\W_]){re.escape(text.lower())}(?![^\W_])", heard):
+        return True
+    if not text.isdecimal() or text.startswith("0"):
+        return False
+    number = int(text)
+    numbers = {int(run.replace(",", "")) for run in re.findall(r"(?<!\d)\d[\d,]{0,18}", heard)}
+    return number in numbers or any(int(low) <= number <= int(high) for low, high in _RANGE.findall(heard))
 
 
-def _offered(text: str, schema: Mapping[str, Any]) -> bool:
-    """Whether a parameter's description names a word as a value: `primary`; ids there are examples."""
-    described = str(schema.get("description", "")).lower()
-    return not re.search(r"\d", text) and _stands_in(text, described)
+def _offered(text: str, tool: Tool, schema: Mapping[str, Any]) -> bool:
+    """Whether a parameter's description offers a value: `1 = new`, and to a tool that reads `"primary"`."""
+    described = str(schema.get("description", ""))
+    said = re.escape(text)
+    if re.search(rf"(?<!\w){said}\s*(?:=|:|is\b|means\b|for\b)", described) and text.isdecimal():
+        return True
+    return tool.effect == "reads" and re.search(rf"[`'\"]{said}[`'\"]", described) is not None
 
 
 def _out_of_hours(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
-    verb = re.match(r"[A-Za-z][a-z]*", tool.name.rpartition(".")[2])
-    ends = verb is not None and verb[0].lower() in ENDS
+    words = re.findall(r"[A-Z]?[a-z]+", tool.name.rpartition(".")[2])
+    ends = any(word.lower() in ENDS for word in words)
     limit = hour_limit(known.task) if ends and tool.effect != "reads" else None
     if limit is None:
         return

@@ -24,8 +24,8 @@ _MONTH_DAY = re.compile(
 _WEEKDAY = re.compile(rf"\b(\w+\s+)?({'|'.join(DAYS)})\b", re.IGNORECASE)
 _NOT_AHEAD = frozenset({"last", "past", "since", "previous", "every", "each"})
 """Words before a weekday that make it another one than the next."""
-_PAST = re.compile(r"\b(?:came|did|got|had|happened|met|received|sent|was|were|wrote)\b", re.IGNORECASE)
-"""With a weekday these words may mean one that is over."""
+_PAST = re.compile(r"\b(?:did|got|happened|met|received|sent|was|were|wrote)\b[^.;!?,]*$", re.IGNORECASE)
+"""In the clause of a weekday, before it, these words may mean one that is over."""
 _RELATIVE = re.compile(r"\b(today|tomorrow|yesterday)\b", re.IGNORECASE)
 _LAST_DAYS = re.compile(r"\b(?:last|past) (\d{1,3}) days\b", re.IGNORECASE)
 _OFFSETS = {"yesterday": -1, "today": 0, "tomorrow": 1}
@@ -113,9 +113,8 @@ def _found(text: str, today: date) -> Iterator[tuple[str, date]]:
         day = _day(int(match[3]), month, number) if match[3] else _nearest(month, number, today)
         if day is not None:
             yield match[0], day
-    over = _PAST.search(text) is not None
     for match in _WEEKDAY.finditer(text):
-        if over or (match[1] or "").strip().lower() in _NOT_AHEAD:
+        if (match[1] or "").strip().lower() in _NOT_AHEAD or _PAST.search(text[: match.start(2)]):
             continue
         ahead = (DAYS.index(match[2].lower()) - today.weekday() - 1) % 7 + 1
         yield match[2], today + timedelta(days=ahead)

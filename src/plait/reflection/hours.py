@@ -33,8 +33,10 @@ _LIMIT = re.compile(
     r"(?=\W*$|\s+(?:on|today|tomorrow|this|next|with)\b)",
     re.IGNORECASE,
 )
+_OF_WHOM = re.compile(r"\b(?:about|from|with)\b", re.IGNORECASE)
 _AT_AN_HOUR = re.compile(
-    r"\b(?:(?:appointment|booking|call|event|interview|meeting|session|talk)s?|everything|what i have)\b",
+    r"\b(?:(?:appointment|booking|call|event|interview|meeting|session|stand-?up|sync|talk|1:1)s?)\b"
+    r"|\b(?:everything|what i have)\b",
     re.IGNORECASE,
 )
 """What is at an hour by itself, as an order to be cancelled before 5 pm is not."""
@@ -66,7 +68,7 @@ def hour_limit(task: str) -> HourLimit | None:
     if len(found) != 1 or _CLOCK.search(request["what"].replace(found[0]["said"], " ", 1)):
         return None
     [limit] = found
-    what = request["what"][: limit.start()]
+    what = _OF_WHOM.split(request["what"][: limit.start()])[0]
     if not _AT_AN_HOUR.search(what) or things(what) - {"event"}:
         return None
     hour, minute, half = int(limit["hour"]), int(limit["minute"] or 0), (limit["half"] or "").lower()

@@ -13,9 +13,10 @@ from plait.reflection.requests import ASKED, request_of, unquoted
 
 _SHORT_MONTHS = "|".join(("sept", *(month[:3] for month in MONTHS)))
 _TIME = re.compile(
-    rf"\b(\d{{4}}(-\d{{2}})?|days?|weeks?|months?|quarters?|years?|hours?|today|tonight|tomorrow|yesterday|future|"
-    rf"upcoming|next|past|overdue|due|ago|since|until|recent|before|after|morning|afternoon|evening|noon|midnight|"
-    rf"weekends?|{'|'.join(MONTHS)}|{'|'.join(DAYS)}|\d{{1,2}}(st|nd|rd|th)|\d{{1,2}}[/.]\d{{1,2}}|\d{{1,2}}:\d{{2}}|"
+    r"\b(\d{4}(-\d{2})?|days?|weeks?|months?|quarters?|years?|hours?|today|tonight|tomorrow|yesterday|future|"
+    r"upcoming|next|past|overdue|due|ago|since|until|recent|before|after|morning|afternoon|evening|noon|midnight|"
+    r"weekends?|christmas|easter|new year|holidays?|season|spring|summer|autumn|fall|winter|q[1-4]|recently|"
+    rf"lately|soon|{'|'.join(MONTHS)}|{'|'.join(DAYS)}|\d{{1,2}}(st|nd|rd|th)|\d{{1,2}}[/.]\d{{1,2}}|\d{{1,2}}:\d{{2}}|"
     rf"({_SHORT_MONTHS})\.? \d{{1,2}}|\d{{1,2}}\.? ({_SHORT_MONTHS})|\d{{1,2}} ?[ap]\.?m)\b",
     re.IGNORECASE,
 )
@@ -25,10 +26,14 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(
-    r"\b(all|any|every|each|both|them|those|these|their|and|then|also|plus|another|everyone|everybody)\b| & ",
+    r"\b(all|any|every|each|both|them|those|these|their|and|then|also|plus|another|everyone|everybody)\b",
     re.IGNORECASE,
 )
-_NAMES = re.compile(r"\b[A-Z][a-z]+, [A-Z][a-z]+\b")
+_NOT_NAMES = "|".join(word.title() for word in (*DAYS, *MONTHS))
+_NAMES = re.compile(
+    r"\b(?i:e-?mail|forward|invit\w+|letter|message|note|reminder|send|tell)\b[^.;!?]* "
+    rf"(?!(?:{_NOT_NAMES})\b)[A-Z][a-z]+(?:,| &) (?!(?:{_NOT_NAMES})\b)[A-Z][a-z]+\b"
+)
 _PEOPLE = re.compile(
     r"\b(attendees|clients|colleagues|customers|employees|leads|managers|members|participants|people|team|users)\b",
     re.IGNORECASE,
@@ -73,7 +78,7 @@ _MAILING = frozenset({"email", "mail", "e-mail"})
 _BEFORE_VERBS = frozenset({"", "you", "please", "kindly", "to", "and", "then"})
 """After which they say what to do: "email Ann"."""
 _NAMING = r"\b(?:re(?:name|title)\b|change the (?:name|title) of\b)(?:(?!\b(?:to|and|then)\b)[^.;,!?])*"
-_AHEAD = re.compile(r"\b(?:next|future|upcoming|coming)\b(?P<what>(?:\s+[\w'\u2019-]+){1,6})", re.IGNORECASE)
+_AHEAD = re.compile(r"\b(?:next|future|upcoming|coming)\b(?P<what>[^.;!?]*)", re.IGNORECASE)
 """With the words among which stands what is to come."""
 
 
@@ -115,8 +120,12 @@ def words_of(task: str) -> set[str]:
 
 
 def ahead(task: str) -> set[str]:
-    """Return words for what may be meant that is still to come: those after `next`, as things are named."""
-    return {word for found in _AHEAD.finditer(_told(task)) for word in things_named(found["what"])}
+    """Return words for what may be meant that is still to come, as things are named: those after `next`, and
+    the kinds that the task speaks of; e-mails that are still to come nobody has.
+    """
+    told = _told(task)
+    words = {word for found in _AHEAD.finditer(told) for word in things_named(found["what"])}
+    return (words | things(told)) - {"email"} if words else words
 
 
 def things_named(words: str) -> set[str]:

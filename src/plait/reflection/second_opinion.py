@@ -73,15 +73,16 @@ async def _yes(journal: Journal, crew: Crew, prompt: str, name: str) -> bool:
 
 
 async def _answer(journal: Journal, crew: Crew, prompt: str, name: str, words: Sequence[str]) -> str:
-    """Return the last of some words in the reply; empty where it was cut or has none."""
+    """Return the one of some words that the reply is, or its last line; empty where it was cut or is none."""
     request = Request(
         messages=[Message(role="user", content=prompt)],
         form=one_of(words),
         settings=replace(crew.tool.settings, temperature=0.0, max_tokens=MAX_TOKENS),
     )
     reply = await ask(journal, _judge(crew.tool), request, name)
-    said = [word for word in re.findall(r"\w+", reply.text.lower()) if word in words]
-    if not said or reply.finish == "length":
+    lines = reply.text.lower().split("\n")
+    said = [word for line in lines if (word := re.sub(r"^\W+|\W+$", "", line))]
+    if not said or said[-1] not in words or reply.finish == "length":
         journal.emit(Noted(text=f"the {ROLE} gave no answer that can be used: it counts as none"))
         return ""
     return said[-1]
