@@ -12,12 +12,14 @@ from tests.experience.shared_records import deleting, learned, line_of, pipeline
 
 from plait.errors import UserError
 from plait.experience.consolidation.lessons import Lesson
+from plait.experience.consolidation.workflow import Workflow, WorkflowStep
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.paper_form import from_json
 from plait.experience.pipelines.pipeline import Constant, FromGoal, Slot, Unknown
 from plait.experience.pipelines.slots import slot_values
 from plait.experience.pipelines.soundness import problems_of
 from plait.experience.record import Experience
+from plait.experience.sharing.personal import names_secret
 from plait.experience.sharing.records import shared
 from plait.experience.words.derive import Way
 
@@ -118,6 +120,12 @@ def setting(goal: str, **arguments: Any) -> Experience:
     return pipeline_record(learned(goal, call))
 
 
+def milestone_record(milestone: str) -> Experience:
+    record = workflow_record("Let them in")
+    steps = [WorkflowStep(goal="Find it", milestone=milestone)]
+    return replace(record, content=Workflow(goal=record.goal, steps=steps).as_json())
+
+
 @pytest.mark.parametrize(
     ("record", "where", "why"),
     [
@@ -135,12 +143,51 @@ def setting(goal: str, **arguments: Any) -> Experience:
         (setting("Lock the door with 482", pin=482), "pin of set", "an argument of that name holds a secret"),
         (setting("Set the pin to 482", to=482), "goal", "it speaks of a secret"),
         (workflow_record("Set my password to swordfish", "Set it"), "goal", "it speaks of a secret"),
+        (
+            workflow_record("Let them in", "Find it", "Type the pin 482"),
+            "steps[1].goal",
+            "it speaks of a secret",
+        ),
+        (
+            milestone_record("the password is swordfish"),
+            "steps[0].milestone",
+            "it speaks of a secret",
+        ),
     ],
 )
 def test_a_secret_that_the_goal_says_in_its_own_words_is_asked_about(
     record: Experience, where: str, why: str
 ) -> None:
     assert (where, why) in [(doubt.where, doubt.why) for doubt in shared(record).doubts]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("userPin", "pinCode", "userPIN", "PINCode", "PIN1", "pin2", "userPasscode", "userPassword"),
+        *(
+            "apiKey2",
+            "pass",
+            "user_pass",
+            "userPass",
+            "door code",
+            "doorCode",
+            "entry_codes",
+            "security-code",
+        ),
+    ],
+)
+def test_the_name_of_a_secret_is_known_however_it_is_written(name: str) -> None:
+    assert names_secret(name)
+    why = "an argument of that name holds a secret"
+    assert why in [doubt.why for doubt in shared(with_constant(482, name)).doubts]
+
+
+@pytest.mark.parametrize(
+    "name", ["spinner", "pinned", "compassHeading", "tokenizer", "countryCode", "shipping1"]
+)
+def test_a_name_that_only_holds_such_letters_is_no_secret(name: str) -> None:
+    assert not names_secret(name)
 
 
 def test_a_plain_word_or_a_short_number_of_the_goal_leaves_without_a_question() -> None:

@@ -46,6 +46,33 @@ def values(learned: str, goal: str, **arguments: Any) -> dict[str, str] | None:
         ("Tell Ann thank you", "Tell Bob", {"to": "Ann", "body": "thank you"}),
         ("Post: it works", "Post: it works?", {"body": "it works"}),
         ("Post: it works", "Can you post: it works?", {"body": "it works"}),
+        ("Can you post: it works?", "Post: it works?", {"body": "it works"}),
+        # Courtesy and marks at the end may be a part of a text without a mark before it.
+        (
+            "Email ann@x.org with see you soon",
+            "Email bob@x.org with see you soon please",
+            {"to": "ann@x.org", "body": "see you soon"},
+        ),
+        (
+            "Reply to ann@x.org with ok",
+            "Reply to bob@x.org with ok please",
+            {"to": "ann@x.org", "body": "ok"},
+        ),
+        ("Reply to ann@x.org with ok", "Reply to bob@x.org with ok.", {"to": "ann@x.org", "body": "ok"}),
+        ("Write a note yes", "Write a note yes please", {"body": "yes"}),
+        ("Post come in", "Post come in. please", {"body": "come in"}),
+        ("Post come in", "Post come in. Thanks!", {"body": "come in"}),
+        ("Add a task called come in", "Add a task called come in please", {"name": "come in"}),
+        (
+            "Email ann@x.org are you there",
+            "Can you email bob@x.org are you there?",
+            {"to": "ann@x.org", "body": "are you there"},
+        ),
+        (
+            "Can you email ann@x.org are you there?",
+            "Email bob@x.org are you there?",
+            {"to": "ann@x.org", "body": "are you there"},
+        ),
         # The agent's own text, which is a constant, was made of the same words.
         ("Post: we open soon", "Post: We open SOON!", {"body": "We shall open soon"}),
         # A part of a name that differs.
@@ -74,6 +101,21 @@ def test_a_text_of_the_goal_is_not_taken_for_one_that_reads_otherwise(
 def test_how_one_asks_makes_no_difference_to_a_text_of_the_goal(asked: str) -> None:
     learned = "Set the state of Ann's tasks to completed"
     assert values(learned, asked, who="Ann", state="completed") == {"who": "Bob", "state": "completed"}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Please email bob@x.org with the status text 'Hi'",
+        "Can you email bob@x.org with the status text 'Hi'?",
+        "Email bob@x.org with the status text 'Hi', please. Thank you!",
+    ],
+)
+def test_courtesy_after_a_quoted_text_makes_no_difference(asked: str) -> None:
+    learned = "Email ann@x.org with the status text 'Yes'"
+    found = values(learned, asked, to="ann@x.org", body="Yes", kind="status")
+    assert found is not None
+    assert (found["to"], found["body"]) == ("bob@x.org", "Hi")
 
 
 def test_what_is_asked_for_in_a_message_stays_as_it_is_however_one_asks() -> None:

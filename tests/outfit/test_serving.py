@@ -55,6 +55,16 @@ def test_a_walk_that_was_all_of_a_round_is_judged_by_the_answer_too() -> None:
     assert counts(again) == {"aa": False}
 
 
+def test_walks_that_together_were_all_of_a_round_are_judged_by_the_answer_too() -> None:
+    both = [*part("1", walked="aa"), *part("2", walked="bb")]
+    assert counts(on_record(*both)) == {"aa": True, "bb": True}
+    assert counts(on_record(*both), succeeded=False) == {"aa": False, "bb": False}
+    again = on_record(*both, ("run/round-2!0", RoundStarted(round=2)))
+    assert counts(again) == {"aa": False, "bb": False}
+    left = on_record(*part("1", walked="aa"), *part("2", walked="bb", left="two rows"))
+    assert counts(left, succeeded=False) == {"aa": True, "bb": False}
+
+
 def test_a_pipeline_that_failed_once_in_a_run_did_not_serve_it() -> None:
     records = on_record(*part("1", walked="aa", left="two rows"), *part("2", walked="aa"))
     assert counts(records) == {"aa": False}

@@ -42,8 +42,8 @@ class Use:
 def uses_of(records: Sequence[Record], *, succeeded: bool) -> list[Use]:
     """Return what a run used of its memory.
 
-    A pipeline served where it came to its end and the subtask that it was walked for succeeded. One that did
-    all there was to do in a round is judged by the answer too, which must have passed in the first round.
+    A pipeline served where it came to its end and the subtask that it was walked for succeeded. Those that
+    did all there was to do in a round are judged by the answer too, which must have passed in the first one.
     What was only shown served where the run succeeded.
 
     Args:
@@ -53,6 +53,7 @@ def uses_of(records: Sequence[Record], *, succeeded: bool) -> list[Use]:
     last = {record.path: record for record in sorted(records, key=lambda one: (one.revision, one.sequence))}
     current = sorted(last.values(), key=lambda one: one.sequence)
     begun, rounds, leaves = _begun(current), rounds_of(records), _leaves(current)
+    walked = {place_of(one.path)[:2] for one in current if _is_walked(one)}
     uses: list[Use] = []
     for record in current:
         event = record.event
@@ -61,8 +62,8 @@ def uses_of(records: Sequence[Record], *, succeeded: bool) -> list[Use]:
         well, goal, place = succeeded, "", place_of(record.path)
         if isinstance(event, PipelineEnded):
             goal, reached = leaves.get(place[:2], ("", succeeded))
-            alone = sum(round == place.round for round, _ in leaves) < 2
-            well = not event.left and reached and (not alone or (succeeded and rounds == 1))
+            whole = all(leaf in walked for leaf in leaves if leaf[0] == place.round)
+            well = not event.left and reached and (not whole or (succeeded and rounds == 1))
             goal = goal if place.round == rounds else ""
         taken = _is_taken_over(record, last, begun)
         uses.append(Use(experience=event.experience, well=well, taken_over=taken, goal=goal))
@@ -74,6 +75,11 @@ def counts_of(uses: Sequence[Use]) -> Iterator[tuple[str, bool]]:
     own = sorted((use for use in uses if not use.taken_over), key=lambda use: use.experience)
     for id, group in groupby(own, key=lambda use: use.experience):
         yield id, all(use.well for use in group)
+
+
+def _is_walked(record: Record) -> bool:
+    """Whether a record tells that a pipeline came to its end."""
+    return isinstance(record.event, PipelineEnded) and not record.event.left
 
 
 def _leaves(current: Sequence[Record]) -> dict[tuple[int, str], tuple[str, bool]]:

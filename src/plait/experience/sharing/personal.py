@@ -32,10 +32,14 @@ _MIXED = re.compile(r"(?<![\w-])(?=[A-Za-z0-9+/_=-]*[0-9])(?=[A-Za-z0-9+/_=-]*[A
 """So long a word of letters and digits is a key, a token or a hash."""
 _SECRET_WORD = re.compile(
     r"(?<![a-z0-9])(?:passwords?|passwd|passcodes?|passphrases?|pwd|pin|otp|cvv|cvc|secrets?|tokens?|credentials?"
-    r"|(?:api|access|private|secret)[ _-]keys?)(?![a-z0-9])",
+    r"|pass|(?:api|access|private|secret)[ _-]keys?|(?:door|entry|access|security)[ _-]?codes?)(?![a-z0-9])",
     re.IGNORECASE,
 )
 """What is said beside it may open a door, however short it is and however plain it looks."""
+_SEAM = re.compile(
+    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])"
+)
+"""Where a name without spaces begins another word."""
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+\.\w+")
 _LINK = re.compile(r"\w+://|www\.")
 _PATH = re.compile(r"(?:^|[\s'\"(=])(?:~?/[\w.-]+/|[A-Za-z]:\\|\\\\\w)")
@@ -53,7 +57,7 @@ def secrets_of(text: str, secrets: Collection[str] = ()) -> list[str]:
 
 def names_secret(text: str) -> bool:
     """Whether a name or a text speaks of something that opens a door, such as a password or a pin."""
-    return _SECRET_WORD.search(text) is not None
+    return any(_SECRET_WORD.search(each) for each in (text, _SEAM.sub(" ", text)))
 
 
 def why_model(name: str, secrets: Collection[str] = ()) -> str:

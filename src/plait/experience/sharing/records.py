@@ -107,11 +107,15 @@ def _workflow(workflow: Workflow, instead: StandIns) -> Workflow:
 
 def _doubts(kind: str, goal: str, content: JSONObject, secrets: Collection[str]) -> Iterator[Doubt]:
     """Yield what looks personal by its form."""
+    asked: set[str] = set()
     for where, text in [("goal", goal), *_texts(content, "")]:
-        if not where.startswith(f"{TOOLS_KEY}.") and (why := why_text(text, secrets)):
+        if where.startswith(f"{TOOLS_KEY}."):
+            continue
+        if why := why_text(text, secrets):
             yield Doubt(where=where, value=text, why=why)
-    if names_secret(goal):
-        yield Doubt(where="goal", value=goal, why="it speaks of a secret")
+        if names_secret(text) and text not in asked:
+            asked.add(text)
+            yield Doubt(where=where, value=text, why="it speaks of a secret")
     if kind == "pipeline":
         for where, name, value in _constants(from_json(content)):
             told = isinstance(value, str) and why_text(value, secrets)  # Above, wherever it stands.

@@ -41,6 +41,14 @@ _THANKS = re.compile(
 _MOST_THANKS = 3
 _SAYS = re.compile(r"(?::|\b(?:say|says|saying|said)\b)(?!\s*<quoted>)", re.IGNORECASE)
 """What a text follows that is to be written or said: all of it up to the end may be meant."""
+_WRITES = re.compile(
+    r"\b(?:(?:e-?)?mail|reply|respond|answer|write|post|send|tell|message|comment|note|remind|notify|inform|ask"
+    r"|announce|publish|(?:e-?)?mailing|replying|responding|answering|writing|posting|sending|telling|asking"
+    r"|called|named|titled|entitled|subject|body|text|title)\b",
+    re.IGNORECASE,
+)
+"""What such a text may follow without a mark before it."""
+_QUOTED_LAST = re.compile(r"<quoted>[\s.?!]*$", re.IGNORECASE)
 _QUESTION = re.compile(rf"(?:{'|'.join(sorted(QUESTIONS))}|is|are|do|does|did|has|have)\b", re.IGNORECASE)
 
 
@@ -88,13 +96,19 @@ def without_thanks(text: str) -> str:
 def literally(text: str) -> str:
     """Return what a masked goal asks for to the letter, but for courtesy and marks that come of it.
 
+    Those at the end stay where they may be a part of a text that is to be written or said.
+
     Args:
         text: As it is written, with `<name>` and the like for values.
     """
     at = _request_at(text)
     begins = asks_end(text, at)
     said = without_thanks(text[begins:]).strip()
-    if not _SAYS.search(said):
+    if _SAYS.search(said) or (_WRITES.search(said) and not _QUOTED_LAST.search(said)):
+        # Of a last question mark nobody can tell whether it is the text's or that of "can you".
+        said = text[begins:].strip()
+        said = text[at:].strip() if said.endswith("?") else said
+    else:
         asked = begins > at or _QUESTION.match(said)
         said = re.sub(r"(?<=[\w>)])[.?]$" if asked else r"(?<=[\w>)])\.$", "", said)
     return said[:1].lower() + said[1:]
