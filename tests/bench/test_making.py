@@ -14,6 +14,7 @@ from plait.bench.benchmarks.srdd import SRDD, load_software
 from plait.bench.benchmarks.stories import DIMENSIONS, STORIES, load_stories
 from plait.bench.made import program_in
 from plait.bench.methods.method import Means
+from plait.bench.rows import numbered_rows
 from plait.domains.declaration import read_declaration
 from plait.domains.loading import read_domain
 from plait.errors import ReplyError, UserError
@@ -197,15 +198,24 @@ def test_stories_are_read_from_lines_and_from_the_table_of_their_makers(stories:
         ("stories.jsonl", '{"title": "x", "story": "y"}\n\n{\n', "line 3: it is no JSON"),
         ("stories.jsonl", '{"title": "x", "story": "\udcff"}\n', "line 1: it is no UTF-8"),
         ("rows.csv", "Name,Description,Category\nx,\udcff,z\n", "line 2: it is no UTF-8"),
+        ("rows.csv", "Name,Description,Category\rx,y,z\rx,,z\r", "line 3: there is no 'Description'"),
+        ("rows.csv", "Name,Description,Category\rx,y,z\rx,\udcff,z\r", "line 3: it is no UTF-8"),
         ("rows.csv", "Name,Description\nx,y\n", "has no column 'Category'"),
         ("rows.csv", "Name,Description,Category\nx,,z\n", "line 2: there is no 'Description'"),
     ],
 )
 def test_a_file_that_is_none_is_refused_in_a_line(tmp_path: Path, name: str, text: str, problem: str) -> None:
     file = tmp_path / name
-    file.write_text(text, encoding="utf-8", errors="surrogateescape")
+    file.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
     with pytest.raises(UserError, match=problem):
         (load_stories if name.endswith("jsonl") else load_software)(file)
+
+
+def test_a_table_whose_lines_end_in_carriage_returns_alone_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_bytes(b'Name,Description,Category\rx,y,z\rx,"a\r\nb",z\r')
+    rows = list(numbered_rows(file, ("Name", "Description", "Category")))
+    assert [(number, row["Description"]) for number, row in rows] == [(2, "y"), (4, "a\r\nb")]
 
 
 def test_a_byte_order_mark_and_blank_lines_are_passed_over(software: Path, stories: Path) -> None:

@@ -5,7 +5,7 @@ Knows nothing of what they mean.
 
 import csv
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -29,8 +29,11 @@ def numbered_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Map
     """
     try:
         with path.open("rb") as file:
-            lines = _decoded(path, file)
-            read = _objects(path, lines) if path.suffix == ".jsonl" else _table(path, lines, columns)
+            read = (
+                _objects(path, _decoded(path, file))
+                if path.suffix == ".jsonl"
+                else _table(path, _decoded(path, _split(file)), columns)
+            )
             for number, row in read:
                 for column in columns:
                     if not isinstance(row.get(column), str) or not row[column].strip():
@@ -55,9 +58,15 @@ def files_in(source: Path, pattern: str) -> Sequence[Path]:
     )
 
 
-def _decoded(path: Path, file: BinaryIO) -> Iterator[str]:
+def _split(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file, also those that a carriage return alone ends."""
+    for line in file:
+        yield from line.splitlines(keepends=True)
+
+
+def _decoded(path: Path, lines: Iterable[bytes]) -> Iterator[str]:
     """Yield the lines of a file as text; a byte order mark, as tables of some programs have it, goes."""
-    for number, line in enumerate(file, 1):
+    for number, line in enumerate(lines, 1):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:

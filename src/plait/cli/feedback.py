@@ -4,6 +4,7 @@ Adds one event to the log, and keeps what a wrong run taught from being used; of
 """
 
 import asyncio
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
@@ -52,9 +53,14 @@ async def _taken(log: RunLog, run_id: str, verdict: Verdict, comment: str) -> in
     """Put a verdict on record and into the memory; return how many records of experience it changed."""
     records, store = log.records(run_id), ExperienceStore(log)
     memory = str(options_on_record(records).get("memory", DEFAULT_MEMORY))
+    verdicts = log.records_of_kinds([FeedbackGiven.kind])
     if verdict is Verdict.right:
+        # Said again after a crash in between it does the rest: its "wrong" stands until then.
+        changed = await relearn(store, memory, records, verdicts=verdicts)
         log.append(run_id, FeedbackGiven(verdict="right", comment=comment))
-        return await relearn(store, memory, records)
-    suspended = await unlearn(store, memory, records)
-    log.append(run_id, FeedbackGiven(verdict="wrong", comment=comment, suspended=suspended))
-    return len(suspended)
+        return changed
+
+    def note(stood: Mapping[str, str]) -> None:
+        log.append(run_id, FeedbackGiven(verdict="wrong", comment=comment, suspended=stood))
+
+    return len(await unlearn(store, memory, records, verdicts=verdicts, note=note))

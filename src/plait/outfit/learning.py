@@ -4,8 +4,10 @@ Knows nothing of what a run teaches (`teaching`), nor of how experience is used.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple, Self
 
 from plait.errors import LogError, UserError
 from plait.events import (
@@ -96,13 +98,57 @@ async def _keep(
         )
 
 
-async def unlearn(memory: Memory, name: str, records: Sequence[Record]) -> dict[str, str]:
+class _Stood(NamedTuple):
+    """How a record stood when a run that taught or used it was called wrong, as a verdict notes it."""
+
+    status: str
+    approved: bool = False
+    failures_in_a_row: int = 0
+    run_id: str | None = None
+    """The run that had taught it; None where an earlier version of Plait noted the status alone."""
+
+    @classmethod
+    def of(cls, record: Experience) -> Self:
+        return cls(record.status, record.approved, record.failures_in_a_row, record.run_id)
+
+    @classmethod
+    def read(cls, note: str) -> Self:
+        status, *rest = note.split(" ", 3)
+        return cls(status, rest[0] == "approved", int(rest[1]), rest[2]) if rest else cls(status)
+
+    def text(self) -> str:
+        approval = "approved" if self.approved else "learned"
+        return f"{self.status} {approval} {self.failures_in_a_row} {self.run_id}"
+
+    def is_of(self, record: Experience) -> bool:
+        """Whether a record has the content that it had then."""
+        return self.run_id in (None, record.run_id)
+
+    def fits(self, record: Experience) -> bool:
+        """Whether a record was neither taught again nor used since."""
+        return self.run_id is None or (
+            self.is_of(record) and self.failures_in_a_row == record.failures_in_a_row
+        )
+
+
+async def unlearn(
+    memory: Memory,
+    name: str,
+    records: Sequence[Record],
+    *,
+    verdicts: Sequence[Record] = (),
+    note: Callable[[Mapping[str, str]], None] | None = None,
+) -> dict[str, str]:
     """Suspend what a run that the user calls wrong taught and used; return how each record stood before.
+
+    What is suspended already is noted too, as another run may have been called wrong for it.
 
     Args:
         memory: Where it is kept.
         name: Of the run's memory.
         records: Of the run.
+        verdicts: On all runs.
+        note: Puts on record how all that it taught and used stood, before anything is suspended.
     """
     run_ids = {record.run_id for record in records}
     used = {record.event.experience for record in records if isinstance(record.event, PipelineEnded)}
@@ -112,37 +158,78 @@ async def unlearn(memory: Memory, name: str, records: Sequence[Record]) -> dict[
         if record.run_id in run_ids or record.id in used or not run_ids.isdisjoint(learned_from(record))
     ]
     # What is in quarantine waits for more than a run that succeeds.
-    stood: dict[str, str] = {record.id: record.status for record in wrong if record.status in IN_USE}
-    for id in stood:
+    in_use = {record.id: record.status for record in wrong if record.status in IN_USE}
+    if note is not None:
+        earlier = _standing(verdicts).values()
+        note(
+            {record.id: _before(record, earlier).text() for record in wrong if record.status != "quarantined"}
+        )
+    for id in in_use:
         await memory.change(id, status="suspended")
-    return stood
+    return dict[str, str](in_use)
 
 
-async def relearn(memory: Memory, name: str, records: Sequence[Record]) -> int:
+async def relearn(memory: Memory, name: str, records: Sequence[Record], *, verdicts: Sequence[Record]) -> int:
     """Let a run that the user calls right teach; return how many records are in use again, or from now on.
 
-    What was suspended when the user called it wrong stands as it did, and what it taught provisionally, as it
-    failed by its own measure, is used. What waits for a run that agrees waits on: that a result is right does
-    not say which row was meant.
+    What was suspended when the user called it wrong stands as it did, unless another run that used it is
+    still called wrong, or it was taught again or used since. What it taught provisionally, as it failed by
+    its own measure, is used. What waits for a run that agrees waits on: that a result is right does not say
+    which row was meant.
 
     Args:
         memory: Where it is kept.
         name: Of the run's memory.
         records: Of the run.
+        verdicts: On all runs.
     """
-    stood: dict[str, str] = {}
-    for event in (record.event for record in records):
-        if isinstance(event, FeedbackGiven):
-            stood = {} if event.verdict == "right" else {**stood, **event.suspended}
     run_ids, changed = {record.run_id for record in records}, 0
+    standing = _standing(verdicts)
+    own = {id: stood for run_id in run_ids for id, stood in standing.get(run_id, {}).items()}
+    others = [notes for run_id, notes in standing.items() if run_id not in run_ids]
     for record in await memory.find(memory=name, statuses=("provisional", "suspended")):
-        before = stood.get(record.id) if record.status == "suspended" else record.status
+        stood = own.get(record.id) if record.status == "suspended" else _Stood.of(record)
+        if stood is None or stood.status == "suspended" or not stood.fits(record):
+            continue
+        if record.status == "suspended" and any(
+            record.id in notes and notes[record.id].is_of(record) for notes in others
+        ):
+            continue
         taught = record.run_id in run_ids and LEARNED_FROM not in record.content
-        after = "active" if before == "active" or (before and taught) else "provisional"
-        if before and after != record.status:
+        after = "active" if stood.status == "active" or taught else "provisional"
+        if after == record.status:
+            continue
+        if after == "active" and not stood.approved:
+            await memory.add(
+                replace(record, status=after)
+            )  # To change it would say that the user approved it.
+        else:
             await memory.change(record.id, status=after)
-            changed += 1
+        changed += 1
     return changed
+
+
+def _standing(verdicts: Sequence[Record]) -> dict[str, dict[str, _Stood]]:
+    """Return what the verdicts that still call a run wrong note of records, by run."""
+    standing: dict[str, dict[str, _Stood]] = {}
+    for record in verdicts:
+        if not isinstance(event := record.event, FeedbackGiven):
+            continue
+        if event.verdict == "right":
+            standing.pop(record.run_id, None)
+        else:
+            noted = {id: _Stood.read(note) for id, note in event.suspended.items()}
+            standing[record.run_id] = {**standing.get(record.run_id, {}), **noted}
+    return standing
+
+
+def _before(record: Experience, earlier: Iterable[Mapping[str, _Stood]]) -> _Stood:
+    """Return how a record stood before any verdict that stands suspended it."""
+    if record.status == "suspended":
+        for notes in earlier:
+            if (stood := notes.get(record.id)) is not None and stood.fits(record):
+                return stood if stood.run_id is not None else _Stood.of(record)._replace(status=stood.status)
+    return _Stood.of(record)
 
 
 async def _awaited(memory: Memory, experience: Experience) -> bool:
