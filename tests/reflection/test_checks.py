@@ -122,3 +122,7 @@ def test_only_a_tool_that_deletes_is_held_to_hours(name: str, refused: bool) -> 
     said = call_problems(replace(tool("changes"), name=name), {"event_id": "17"}, facts)
     assert bool(said) is refused
     assert call_problems(replace(tool("changes"), name=name), {"event_id": "18"}, facts) == []
+
+
+def test_a_number_without_end_is_made_up_as_any_other() -> None:
+    assert problem({"id": "9" * 5_000}, known("show 17"), "changes") != ""

@@ -27,6 +27,7 @@ _CALLERS_OWN = re.compile(
 NONE = ("", "0", "-1")
 """Identifiers by which nothing is meant."""
 _MOMENTS = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ t]\d{2}:\d{2}(?::\d{2})?)?|\b\d{1,2}:\d{2}(?::\d{2})?")
+_NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 _RANGE = re.compile(r"\b(\d{1,18})(?:\s*[-\u2013]\s*| to | through )(\d{1,18})\b")
 _ADDRESS = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 
@@ -93,7 +94,7 @@ def _stands_in(text: str, heard: str) -> bool:
     """Whether a text has a value: as a whole, and a number also in a range or with other zeros and commas."""
     if text in NONE or re.search(rf"(?<![^\W_]){re.escape(text.lower())}(?![^\W_])", heard):
         return True
-    if not text.isdecimal() or text.startswith("0"):
+    if not _NUMBER.fullmatch(text):
         return False
     number = int(text)
     numbers = {int(run.replace(",", "")) for run in re.findall(r"(?<!\d)\d[\d,]{0,18}", heard)}

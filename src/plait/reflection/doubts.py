@@ -1,8 +1,9 @@
 """Doubts about a call: what its agent should think over, read from words without a model.
 
 A doubt may be wrong, so it only costs a second thought: the agent is told, and a call that it insists on is
-made, at the latest in the next step. Small models need them: they search again for what they have, act once
-more when they are done, and move times the wrong way.
+made, at the latest in the next step. Only where the task seems reached a second opinion is asked instead; it
+may end the subtask. Small models need them: they search again for what they have, act once more when they are
+done, and move times the wrong way.
 """
 
 import re

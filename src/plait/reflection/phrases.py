@@ -1,8 +1,9 @@
 """What the words of a task say about it, read without a model: one thing or several, ahead or in a period.
 
-English, and easily wrong: whatever is concluded from here is a doubt that an agent may overrule, or a
-bound of a search. Knows nothing of tools. What a task quotes is not understood, and neither are the
-texts of its input files.
+English, and easily wrong, so most of what is concluded from here is a doubt that an agent may overrule, or
+changes a search. What weighs more: a short task of one thing is its own plan, where it seems reached a second
+opinion may end it, and whether a limit in `hours` holds depends on what is meant. Knows nothing of tools.
+What a task quotes is not understood, and neither are the texts of its input files.
 """
 
 import re
