@@ -2,10 +2,12 @@
 
 Templates are taken in an order that the seed gives. Of each, runs on the first instances teach a memory that
 goes on growing; then the other instances are run, each on a copy of that memory as it is, with both halves of
-experience, with none, and with either. Resumable: a task that has a line is not run again.
+experience, with none, with either, and with both on what half of the instances taught. Resumable: a task that
+has a line is not run again. The memories stay in the home, so that another model can be run with what the
+first one learned: --user names it, and only its own lines are added.
 
-python -m benchmarks._experience --data DIR --home DIR [--templates 3] [--train 5] [--seed 0] [--model ID]
-    [--teach model|gold] [--variants both,none,execution,planning] [--same]
+python -m benchmarks._experience --data DIR --home DIR [--templates 3] [--skip 0] [--train 5] [--seed 0]
+    [--model ID] [--user ID] [--teach model|gold] [--variants both,none,half,execution,planning] [--same]
 """
 
 import argparse
@@ -38,10 +40,11 @@ from plait.runtime.options import DEFAULT_MODEL, Options
 VARIANTS: Mapping[str, tuple[str, ...]] = {
     "both": (),
     "none": ("experience",),
+    "half": (),
     "execution": ("planning-experience",),
     "planning": ("execution-experience",),
 }
-"""What is switched off."""
+"""What is switched off; `half` uses what half of the instances taught."""
 Rows = Sequence[tuple[int, WorkbenchTask]]
 
 
@@ -89,15 +92,15 @@ class Study:
                     lines.write(json.dumps({"index": index, "query": task.query, "right": right}) + "\n")
         await log.close()
 
-    def keep(self, number: int) -> None:
-        """Keep the memory as it is after a template, for those who use it later."""
+    def keep(self, number: str) -> None:
+        """Keep the memory as it is after a template or a half of it, for those who use it later."""
         if not (kept := self.home / f"memory-{number}").exists():
             kept.mkdir()
             for file in _database(self.home / "learn"):
                 shutil.copy(file, kept)
 
-    async def use(self, rows: Rows, number: int, variant: str, file: str) -> None:
-        """Run each task on a copy of the memory as it was after a template."""
+    async def use(self, rows: Rows, number: str, variant: str, file: str) -> None:
+        """Run each task on a copy of a memory that was kept."""
         for row in rows:
             for old in _database(self.home / "use"):
                 old.unlink()
@@ -180,8 +183,8 @@ async def study(arguments: argparse.Namespace) -> None:
         max_calls=arguments.max_calls,
         max_seconds=arguments.max_seconds,
     )
-    order = chosen(arguments.data, arguments.seed)[: arguments.templates]
-    model = resolve_model(arguments.model)
+    order = chosen(arguments.data, arguments.seed)
+    model = resolve_model(arguments.user or arguments.model)
     work = Study(arguments.home, model, options)
     try:
         await _each(work, order, arguments)
@@ -190,15 +193,22 @@ async def study(arguments: argparse.Namespace) -> None:
 
 
 async def _each(work: Study, order: Sequence[Rows], arguments: argparse.Namespace) -> None:
-    for number, rows in enumerate(order, 1):
+    learn = work.learn_from_gold if arguments.teach == "gold" else work.learn
+    first, last = arguments.skip, arguments.skip + arguments.templates
+    for number, rows in enumerate(order[first:last], first + 1):
         print(f"== {rows[0][1].template}", flush=True)
         taught, others = rows[: arguments.train], rows[arguments.train :]
-        await (work.learn_from_gold(taught) if arguments.teach == "gold" else work.learn(taught))
-        work.keep(number)
+        if not arguments.user:
+            await learn(taught[: arguments.train // 2])
+            work.keep(f"{number}-half")
+            await learn(taught)
+            work.keep(f"{number}")
+        prefix = f"{arguments.user.rpartition(':')[2]}-" if arguments.user else ""
         if arguments.same:
-            await work.use(taught, number, "both", "same")
+            await work.use(taught, f"{number}", "both", f"{prefix}same")
         for variant in arguments.variants.split(","):
-            await work.use(others, number, variant, variant)
+            memory = f"{number}-half" if variant == "half" else f"{number}"
+            await work.use(others, memory, variant, f"{prefix}{variant}")
 
 
 def main() -> None:
@@ -207,9 +217,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--templates", type=int, default=3)
+    parser.add_argument("--skip", type=int, default=0, help="templates of the order to leave to another home")
     parser.add_argument("--train", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--model", default=DEFAULT_MODEL)
+    parser.add_argument("--user", help="a model to use the kept memories with; nothing is learned then")
     parser.add_argument("--teach", choices=("model", "gold"), default="model")
     parser.add_argument("--variants", default=",".join(VARIANTS))
     parser.add_argument("--same", action="store_true", help="also run the tasks again that were learned from")
