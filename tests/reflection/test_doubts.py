@@ -8,7 +8,7 @@ import pytest
 from tests.reflection.moments import DATES, known, step, tool
 
 from plait.reflection.checks import Known
-from plait.reflection.doubts import FOUND_NOTHING, done_doubts, doubts, looped
+from plait.reflection.doubts import FOUND_NOTHING, NARROWER, REACHED, done_doubts, doubts, looped
 from plait.reflection.phrases import makes_one
 from plait.tools.tool import Tool
 
@@ -31,6 +31,23 @@ def test_a_call_of_this_subtask_is_not_made_again_at_once(ok: bool) -> None:
     assert doubt({"who": "dana"}, known("dana", steps=[before])) != ""
     assert doubt({"who": "omar"}, known("dana omar", steps=[before])) == ""
     assert doubt({"who": "dana"}, known("dana", steps=[step({"who": "dana"}, "[]")])) == FOUND_NOTHING
+
+
+def test_a_search_within_one_that_found_nothing_is_doubted_until_something_changed() -> None:
+    empty, deposit = step({"since": "2023-12-20"}, "[]"), step({"amount": 5}, effect=True)
+    later, earlier = {"since": "2023-12-21"}, {"since": "2023-12-19"}
+    assert doubt(later, known("find it, 2023", steps=[empty])) == NARROWER
+    assert doubt(earlier, known("find it, 2023", steps=[empty])) == ""
+    assert doubt(later, known("find it, 2023", steps=[empty, deposit])) == ""
+    assert doubt(later, known("find it, 2023", steps=[step({"since": "2023-12-20"}, "a loan")])) == ""
+
+
+def test_looking_at_other_times_for_the_one_thing_that_is_done_seems_needless() -> None:
+    found, returned = step({"who": "dana", "since": "2023-12-20"}), step({"loan_id": "1"}, effect=True)
+    again = {"who": "dana", "since": "2023-12-21"}
+    assert doubt(again, known("return the next loan of dana", steps=[found, returned])).startswith(REACHED)
+    assert doubt({"who": "omar"}, known("return the next loan of omar", steps=[found, returned])) == ""
+    assert not doubt(again, known("return all loans of dana", steps=[found, returned])).startswith(REACHED)
 
 
 def test_after_an_effect_a_search_may_be_made_again() -> None:

@@ -229,6 +229,7 @@ async def test_what_was_reached_by_parts_is_gone_on_from_in_the_next_round() -> 
             *failing(1),
             *(at("1-1", reply) for reply in (search("dana"), done())),
             *(at("1-2", reply) for reply in (give_back(DANA), done())),
+            "no",
             at(1, done("it was done")),
         ],
         answer=[answer("Hm.", score=3), answer("It is returned.")],

@@ -212,16 +212,42 @@ async def test_a_budget_that_ends_keeps_the_best_answer_so_far(role: str) -> Non
     assert (stage.progress.answer, stage.progress.passed, stage.progress.rounds) == ("Perhaps.", False, 2)
 
 
-async def test_what_an_earlier_round_changed_is_gone_on_from_and_not_done_anew() -> None:
+async def test_what_an_earlier_round_did_is_done_and_only_answered_anew_where_a_second_opinion_says_so() -> (
+    None
+):
     stage = Stage(
         planner=[plan("1. Return that of dana")] * 2,
-        tool=[search("dana"), give_back(DANA), done(), done()],
+        tool=[search("dana"), give_back(DANA), done(), "yes"],
         answer=[answer("Hm.", score=3), answer("It is returned.", score=9)],
     )
     progress = await stage.solve()
     assert (progress.passed, progress.rounds) == (True, 2)
     assert stage.calls == ["search dana", f"return {DANA}"]
-    assert f'return_loan(loan_id="{DANA}")' in stage.prompts("tool")[3]
+    assert DANA in stage.prompts("answer")[1]
+    assert stage.endings == {"1": "succeeded"}
+
+
+async def test_without_its_gate_an_agent_goes_on_from_what_an_earlier_round_did_unasked() -> None:
+    stage = Stage(
+        planner=[plan("1. Return that of dana")] * 2,
+        tool=[search("dana"), give_back(DANA), done(), done()],
+        answer=[answer("Hm.", score=3), answer("It is returned.", score=9)],
+        settings=ReflectionSettings().without(["tool-gate"]),
+    )
+    assert (await stage.solve()).rounds == 2
+    assert stage.calls == ["search dana", f"return {DANA}"]
+
+
+async def test_what_an_earlier_round_changed_is_gone_on_from_and_not_done_anew() -> None:
+    stage = Stage(
+        planner=[plan("1. Return that of dana")] * 2,
+        tool=[search("dana"), give_back(DANA), done(), "no", done()],
+        answer=[answer("Hm.", score=3), answer("It is returned.", score=9)],
+    )
+    progress = await stage.solve()
+    assert (progress.passed, progress.rounds) == (True, 2)
+    assert stage.calls == ["search dana", f"return {DANA}"]
+    assert f'return_loan(loan_id="{DANA}")' in stage.prompts("tool")[4]
     assert DANA in stage.prompts("answer")[1]
     assert stage.endings == {"1": "succeeded"}
 

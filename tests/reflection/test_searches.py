@@ -7,7 +7,7 @@ import pytest
 from tests.reflection.moments import DATES, known, step, tool
 
 from plait.reflection.checks import Known
-from plait.reflection.searches import mended, wider
+from plait.reflection.searches import alike, mended, wider, within
 
 NOTES = "Today is Monday 2023-12-18."
 
@@ -173,3 +173,31 @@ def test_only_words_to_look_for_are_left_out_or_shortened() -> None:
     assert mended(issues, search, known("How many closed issues has a/b?"))[0] == {"state": "closed"}
     code = {"sql_query": "SELECT * FROM task", "state": "done task"}
     assert wider(step(code, "[]"), known("count them")) is None
+
+
+DAY = {"query": "Expo", "time_min": "2023-12-01 00:00:00", "time_max": "2023-12-02 00:00:00"}
+
+
+@pytest.mark.parametrize(
+    ("other", "contained"),
+    [
+        (DAY, True),
+        ({"query": "Expo"}, True),
+        ({"query": "Expo", "time_min": "2023-11-30 00:00:00"}, True),
+        ({"query": "Expo", "time_min": "2023-12-01T00:00:00"}, True),
+        ({"query": "Expo", "time_min": "2023-12-01 00:00:01"}, False),
+        ({"query": "Expo", "time_max": "2023-12-01 23:59:59"}, False),
+        ({"query": "Expo", "time_max": "2023-12-03"}, False),
+        ({"query": "Expo", "time_min": "2023-11-30T00:00:00Z"}, False),
+        ({"query": "Fair"}, False),
+        ({"query": "Expo", "time_min": "2023-11-30 00:00:00", "shelf": "prose"}, False),
+    ],
+)
+def test_a_search_with_bounds_in_time_no_wider_finds_no_more(other: dict[str, str], contained: bool) -> None:
+    assert within(DAY, other) is contained
+
+
+def test_a_search_without_a_bound_finds_more_than_one_with_it() -> None:
+    assert not within({"query": "Expo"}, DAY)
+    assert alike({"query": "Expo"}, DAY)
+    assert not alike({"query": "Fair"}, DAY)

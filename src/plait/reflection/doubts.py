@@ -27,10 +27,12 @@ from plait.reflection.phrases import (
     words_of,
 )
 from plait.reflection.requests import request_of
+from plait.reflection.searches import alike, within
 from plait.reflection.trajectory import Step
 from plait.tools.tool import Tool
 
 FOUND_NOTHING = "this very call was made before and found nothing: go on from there, or call done"
+NARROWER = "a wider search found nothing, so this one finds nothing: go on from there, or call done"
 ANSWERED = "this very call was made before and its result is above: use it now, or call done"
 RIGHT = "right seems"
 FIRST = "try first"
@@ -84,6 +86,9 @@ def _repeated(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator
     call = format_call(name, arguments)
     at = next((n for n, step in reversed(list(enumerate(known.steps))) if step.call == call), None)
     if at is None:
+        empty = [step.arguments for step in _latest(known) if step.tool == name and step.empty]
+        if any(within(arguments, each) for each in empty):
+            yield NARROWER
         return
     same, since = known.steps[at], known.steps[at + 1 :]
     if not same.ok:
@@ -92,6 +97,14 @@ def _repeated(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator
         yield FOUND_NOTHING if same.empty else ANSWERED
     elif left := _left(known):
         yield f"{ANSWERED}; {left}"
+
+
+def _latest(known: Known) -> Iterator[Step]:
+    """Yield the steps since the last effect, from the latest."""
+    for step in reversed(known.steps):
+        if step.effect:
+            return
+        yield step
 
 
 def _left(known: Known) -> str:
@@ -118,9 +131,9 @@ def _identifiers(table: str) -> list[str]:
 def _too_much(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     """Find a call after the effect that reached a task of one thing.
 
-    The search that led to it once more, the same record changed again, the next record of a kind of which one
-    was meant, a tool of another kind, such as a letter about what was done, or any look around after the one
-    new thing that was wanted is there.
+    The search that led to it once more, at whatever times, the same record changed again, the next record of
+    a kind of which one was meant, a tool of another kind, such as a letter about what was done, or any look
+    around after the one new thing that was wanted is there.
     """
     done = [step for step in known.steps if step.effect and step.ok]
     makes = makes_one(known.task)
@@ -128,8 +141,8 @@ def _too_much(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterato
         return
     last, one = done[-1], makes or of_one(known.task)
     if tool.effect == "reads":
-        call = format_call(tool.name, arguments)
-        beyond = makes or (one and any(step.call == call for step in known.steps))
+        made = [step.arguments for step in known.steps if step.tool == tool.name]
+        beyond = makes or (one and any(alike(arguments, each) for each in made))
     else:
         ids = _ids(arguments)
         again = tool.name == last.tool and (one or (ids and ids == _ids(last.arguments)))

@@ -7,25 +7,21 @@ the plan alone, never by timing, so that a resumed run asks exactly what was ask
 from dataclasses import dataclass
 
 from plait.errors import ReplyError
-from plait.events import LoopBroken, Noted, SubtaskFinished, SubtaskStarted
+from plait.events import LoopBroken, Noted, SubtaskStarted
 from plait.journal import Journal
 from plait.models.callform import format_call
-from plait.reflection import milestones
 from plait.reflection.checks import Known, call_problems
 from plait.reflection.crew import Crew
 from plait.reflection.doubts import looped
 from plait.reflection.guide import Call, Fork, Lost, Trail
+from plait.reflection.leaf_end import break_off, claimed, done_before, give_up
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.plan_tree import Leaf, PlanTree
 from plait.reflection.references import warnings_for
 from plait.reflection.searches import wider
-from plait.reflection.second_opinion import holds, reached, which_way
+from plait.reflection.second_opinion import which_way
 from plait.reflection.tool_agent import MAX_RESULT, Choice, Moment, choose
-from plait.reflection.trajectory import Effects, Step, SubtaskRun
-
-SEARCHES_ENOUGH = 2
-"""Different searches that found nothing, after which there is taken to be nothing."""
-NOT_REACHED = "a second opinion: its milestone is not reached"
+from plait.reflection.trajectory import Effects, Step
 
 
 @dataclass(kw_only=True)
@@ -66,6 +62,9 @@ async def work(journal: Journal, round_: Round, leaf: Leaf) -> None:
     memory, run = ShortTermMemory(enabled=round_.crew.settings.short_term), leaf.run
     run.status = "doing"
     journal.emit(SubtaskStarted(id=leaf.id, goal=run.subtask.goal))
+    await done_before(journal, round_.crew, run, memory)
+    if run.status != "doing":
+        return None
     number = 0
     if (trail := await _trail(journal, round_, leaf)) is not None:
         number = await _follow(journal, round_, leaf, memory, trail)
@@ -79,9 +78,9 @@ async def work(journal: Journal, round_: Round, leaf: Leaf) -> None:
             choice = await _choose(journal, round_, leaf, memory, number)
         except ReplyError as error:
             memory.write(journal, error.message)
-            return await _give_up(journal, round_, run, memory, error.message)
+            return await give_up(journal, round_.crew, run, memory, error.message)
         if choice.done:
-            await _claimed(journal, round_, run, memory, str(choice.arguments["result"]), number)
+            await claimed(journal, round_.crew, run, memory, str(choice.arguments["result"]), number)
             if run.status != "doing":
                 return None
             continue
@@ -89,14 +88,14 @@ async def work(journal: Journal, round_: Round, leaf: Leaf) -> None:
         run.steps.append(step)
         if looped(run.steps):
             journal.emit(LoopBroken(call=step.call, times=2))
-            return await _break_off(journal, round_, run, memory, number)
+            return await break_off(journal, round_.crew, run, memory, number)
         if not step.ok:
             own = f" (own critique before: {step.critique})" if step.critique else ""
             memory.write(journal, f"{step.call} -> {step.observation}{own}")
         elif step.empty:
             memory.write(journal, f"{step.call} found nothing")
             number += await _search_wider(journal, round_, leaf, number + 1)
-    return await _give_up(journal, round_, run, memory, f"not done in {round_.crew.settings.steps} steps")
+    return await give_up(journal, round_.crew, run, memory, f"not done in {round_.crew.settings.steps} steps")
 
 
 async def _trail(journal: Journal, round_: Round, leaf: Leaf) -> Trail | None:
@@ -134,7 +133,7 @@ async def _follow(journal: Journal, round_: Round, leaf: Leaf, memory: ShortTerm
     trail.ended(journal, run.steps, left=left, forks=len(chosen))
     if not left and (result := trail.result(run.steps)):
         number += 1
-        await _claimed(journal, round_, run, memory, result[:MAX_RESULT], number)
+        await claimed(journal, round_.crew, run, memory, result[:MAX_RESULT], number)
         if run.status == "succeeded":
             run.told = trail.told(run.steps)
     return number
@@ -218,78 +217,3 @@ async def _made(journal: Journal, round_: Round, choice: Choice) -> Step:
 
 def _refused(choice: Choice, why: str) -> Step:
     return Step(tool=choice.name, arguments=choice.arguments, ok=False, observation=why, effect=False)
-
-
-def _end(journal: Journal, run: SubtaskRun, memory: ShortTermMemory, status: str, result: str) -> None:
-    """Finish a subtask; short-term memory is cleared by success and by nothing else."""
-    run.status = "succeeded" if status == "succeeded" else "failed"
-    run.result = result
-    if run.status == "succeeded":
-        memory.clear(journal)
-    journal.emit(SubtaskFinished(id=run.subtask.id, status=run.status, result=result))
-
-
-async def _give_up(
-    journal: Journal, round_: Round, run: SubtaskRun, memory: ShortTermMemory, why: str
-) -> None:
-    """End a subtask whose agent has no call to offer that can be made, or is out of steps.
-
-    Where it changed something, it may be done all the same: a second opinion says so.
-    """
-    changed = [step for step in run.steps if step.effect and step.ok]
-    if changed and round_.crew.settings.tool.enabled and await reached(journal, round_.crew, run):
-        result = f"a second opinion: done by {changed[-1].call}"
-        return _end(journal, run, memory, "succeeded", result)
-    return _end(journal, run, memory, "failed", why)
-
-
-async def _break_off(
-    journal: Journal, round_: Round, run: SubtaskRun, memory: ShortTermMemory, number: int
-) -> None:
-    """End a subtask whose agent makes the same call with the same result again.
-
-    Where the call found something, or different searches found nothing, there may just be nothing left
-    to do: the results stand, and the answer agent judges them. Not so where something is to be changed, and
-    was not, though there was something.
-    """
-    last = run.steps[-1]
-    empty = {step.call for step in run.steps if step.empty}
-    result = ""
-    undone = milestones.changes_nothing(run.subtask.goal, run.steps, round_.crew.executor.tools)
-    if last.ok and not last.empty and not undone:
-        result = f"no further step after {last.call}"
-    elif last.empty and len(empty) >= SEARCHES_ENOUGH:
-        result = f"{len(empty)} searches found nothing to act on"
-    if not result:
-        return _end(journal, run, memory, "failed", f"{last.call} brings the same again and again")
-    run.doubted = True  # It goes in circles, so it does not hear of it first.
-    return await _claimed(journal, round_, run, memory, result, number)
-
-
-async def _claimed(
-    journal: Journal, round_: Round, run: SubtaskRun, memory: ShortTermMemory, result: str, number: int
-) -> None:
-    """End a leaf that is said to be done; who is not believed hears of it once and goes on."""
-    if await _shown(journal, round_, run, result, number):
-        return _end(journal, run, memory, "succeeded", result)
-    if run.doubted:
-        return _end(journal, run, memory, "failed", f"{NOT_REACHED}: {run.subtask.milestone}")
-    run.doubted = True
-    return memory.write(journal, f"{NOT_REACHED}, so it is not done: {run.subtask.milestone}")
-
-
-async def _shown(journal: Journal, round_: Round, run: SubtaskRun, claim: str, number: int) -> bool:
-    """Whether a leaf that is said to be done is: by what was done, else in a second opinion.
-
-    Without a milestone, or with the tool agent's gate off, its agent is believed.
-    """
-    crew = round_.crew
-    if not run.subtask.milestone or not crew.settings.tool.enabled:
-        return True
-    if milestones.shown(run.subtask.goal, run.steps, crew.executor.tools):
-        return True
-
-    async def place(branch: Journal, _: None) -> bool:
-        return await holds(branch, crew, run, claim)
-
-    return await journal.branch(f"step-{number}", place, None)

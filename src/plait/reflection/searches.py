@@ -22,6 +22,7 @@ _KIND = re.compile(
 )
 _WORDS = re.compile(r"^q$|query|text|word|search|term|name|title|subject|topic|phrase", re.IGNORECASE)
 _CODE = re.compile(r"sql|code|path|file|url|regex|pattern", re.IGNORECASE)
+_PLAIN_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?")
 _OF_TIME = re.compile(r"date|day|time|due|when", re.IGNORECASE)
 
 
@@ -61,6 +62,19 @@ def wider(step: Step, known: Known) -> dict[str, Any] | None:
     return less if less and less != step.arguments else None
 
 
+def within(arguments: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether a search can find nothing that the other did not: the same, with bounds in time no wider."""
+    mine, theirs = _bounds(arguments), _bounds(other)
+    if _timeless(arguments) != _timeless(other) or not theirs.keys() <= mine.keys():
+        return False
+    return all(_no_wider(name, mine[name], theirs[name]) for name in theirs)
+
+
+def alike(arguments: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two searches differ in their bounds in time at most."""
+    return _timeless(arguments) == _timeless(other)
+
+
 def _needless(tool: Tool, name: str, value: Any, known: Known) -> bool:
     schema: Mapping[str, Any] = tool.parameters.get("properties", {}).get(name, {})
     if name in _required(tool) or "enum" in schema or not isinstance(value, str):
@@ -83,6 +97,23 @@ def _said_by_bounds(tool: Tool, name: str, arguments: Mapping[str, Any]) -> bool
     bounds = [other for other in arguments if str(arguments[other]).startswith(value.strip())]
     both = any(map(_LOWER.search, bounds)) and any(map(_UPPER.search, bounds))
     return both and not _is_bound(name) and _OF_TIME.search(name) is None
+
+
+def _no_wider(name: str, mine: str, theirs: str) -> bool:
+    """Whether a bound in time leaves no more than another of its name; moments in two spellings may."""
+    if len(mine) != len(theirs) or not (_PLAIN_MOMENT.fullmatch(mine) and _PLAIN_MOMENT.fullmatch(theirs)):
+        return mine == theirs
+    mine, theirs = mine.replace("T", " "), theirs.replace("T", " ")
+    return mine >= theirs if _LOWER.search(name) else mine <= theirs
+
+
+def _bounds(arguments: Mapping[str, Any]) -> dict[str, str]:
+    return {name: value for name, value in arguments.items() if _is_bound(name) and _is_dated(value)}
+
+
+def _timeless(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    bounds = _bounds(arguments)
+    return {name: value for name, value in arguments.items() if name not in bounds}
 
 
 def _is_bound(name: str) -> bool:

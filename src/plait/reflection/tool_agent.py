@@ -16,7 +16,7 @@ from plait.models.callspec import CallSpec
 from plait.models.protocol import Form, FunctionCalling, Grammar, Reply, Request
 from plait.reflection.checks import DONE_BEFORE, MADE_UP, Known, call_problems
 from plait.reflection.crew import Crew
-from plait.reflection.doubts import ANSWERED, FIRST, FOUND_NOTHING, RIGHT, done_doubts, doubts
+from plait.reflection.doubts import ANSWERED, FIRST, FOUND_NOTHING, NARROWER, RIGHT, done_doubts, doubts
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.searches import mended
 from plait.reflection.second_opinion import reached, wanted
@@ -160,8 +160,8 @@ def _offer(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[Cal
     """Return what the next try may call.
 
     Where an effect is done already: that tool, or the end. Where a check knows what seems right: that
-    tool, or the one it names. Where another one comes first: that one. Where the very search found nothing
-    before: another tool.
+    tool, or the one it names. Where another one comes first: that one. Where the very search or a wider one
+    found nothing before: another tool.
     """
     if feedback is None:
         return specs
@@ -174,7 +174,7 @@ def _offer(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[Cal
     if first := [problem for problem in feedback.problems if problem.startswith(FIRST)]:
         fitting = [spec for spec in specs if f"{FIRST} {spec.name}:" in first[0]]
         return [*fitting, *(spec for spec in specs if spec.name == DONE.name)] if fitting else specs
-    if any(problem.startswith(FOUND_NOTHING) for problem in feedback.problems):
+    if any(problem.startswith((FOUND_NOTHING, NARROWER)) for problem in feedback.problems):
         return [spec for spec in specs if spec.name != chosen]
     return specs
 
