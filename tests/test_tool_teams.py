@@ -1,7 +1,7 @@
 """Teams on a tool task: plans meet, one team acts on what most would do, answers meet."""
 
 from tests.reflection.crew import DANA, OMAR, answer, done, give_back, plan, search
-from tests.support.assembly import ANALYSIS, EITHER, GOOD, PLAN, Run, judging, merging, team
+from tests.support.assembly import ANALYSIS, EITHER, GOOD, IS_DONE, PLAN, Run, judging, merging, team
 
 from plait.events import (
     ActionsAgreed,
@@ -202,12 +202,13 @@ async def test_a_weak_answer_starts_the_next_round_for_all() -> None:
     again = "1. Return the loan of dana"
     run = Run(
         [
-            *team(1, plan(PLAN), *GOOD, answer("Hm.", score=3), plan(again), done(), answer("Yes.")),
-            *team(2, plan(PLAN), *GOOD, answer("Hm.", score=3), plan(again), done(), answer("Yes.")),
+            *[IS_DONE] * 2,
+            *team(1, plan(PLAN), *GOOD, answer("Hm.", score=3), plan(again), answer("Yes.")),
+            *team(2, plan(PLAN), *GOOD, answer("Hm.", score=3), plan(again), answer("Yes.")),
         ],
         reflection=ReflectionSettings(rounds=2),
     )
-    # In the second round both start from what was done.
+    # In the second round both start from what was done; whether that is all, they ask.
     outcome = await run.outcome()
     assert (outcome.status, outcome.answer) == ("succeeded", "Yes.")
     assert [event.passed for event in run.of(RoundFinished)] == [False, True]
@@ -283,9 +284,9 @@ async def test_budget_that_ends_in_a_rehearsal_changes_nothing() -> None:
 
 async def test_where_the_budget_runs_low_one_team_goes_on_in_the_next_round() -> None:
     weak = [plan(PLAN), *GOOD, answer("Hm.", score=3)]
-    second = [plan(PLAN), done(), answer("Yes.")]
+    second = [plan(PLAN), answer("Yes.")]
     run = Run(
-        [*team(1, *weak, *second), *team(2, *weak)],
+        [IS_DONE, *team(1, *weak, *second), *team(2, *weak)],
         reflection=ReflectionSettings(rounds=2),
         # Two teams took ten calls in the first round; what is left pays a round of one.
         limits=Limits(calls=17),

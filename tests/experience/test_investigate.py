@@ -133,7 +133,7 @@ async def test_errors_on_the_way_stay_and_what_failed_or_was_skipped_says_so(log
 async def test_a_leaf_that_an_earlier_round_changed_the_world_for_still_has_the_effect(log: RunLog) -> None:
     stage = Stage(
         planner=[plan("1. Return that of dana"), plan("1. Find omar", "2. RETURN that of dana")],
-        tool=[search("dana"), give_back(DANA), done(), search("omar"), done(), done()],
+        tool=[search("dana"), give_back(DANA), done(), search("omar"), done(), "yes"],
         answer=[answer("Perhaps.", score=3), answer("It is returned.")],
     )
     root = tree(await worked(log, stage, ends="succeeded"))

@@ -26,6 +26,7 @@ ANALYSIS = (
     "# critique: fair\n# score: 9"
 )
 PLAN = "1. Return the loan of dana"
+IS_DONE = Step("yes", when="Is everything that was asked done?")
 GOOD = [search("dana"), give_back(DANA), done()]
 
 
