@@ -202,7 +202,7 @@ async def test_a_weak_answer_starts_the_next_round_for_all() -> None:
     again = "1. Return the loan of dana"
     run = Run(
         [
-            *[IS_DONE] * 2,
+            *[IS_DONE] * 3,  # Each team, and who acts; the log of a run would ask once.
             *team(1, plan(PLAN), *GOOD, answer("Hm.", score=3), plan(again), answer("Yes.")),
             *team(2, plan(PLAN), *GOOD, answer("Hm.", score=3), plan(again), answer("Yes.")),
         ],

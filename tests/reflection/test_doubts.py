@@ -8,7 +8,8 @@ import pytest
 from tests.reflection.moments import DATES, known, step, tool
 
 from plait.reflection.checks import Known
-from plait.reflection.doubts import FOUND_NOTHING, NARROWER, REACHED, done_doubts, doubts, looped
+from plait.reflection.doubts import CONTAINED, FOUND_NOTHING, NARROWER, REACHED, done_doubts, doubts, looped
+from plait.reflection.meant import MEANT, NOTHING_ABOUT, RIGHT
 from plait.reflection.phrases import makes_one
 from plait.tools.tool import Tool
 
@@ -39,7 +40,14 @@ def test_a_search_within_one_that_found_nothing_is_doubted_until_something_chang
     assert doubt(later, known("find it, 2023", steps=[empty])) == NARROWER
     assert doubt(earlier, known("find it, 2023", steps=[empty])) == ""
     assert doubt(later, known("find it, 2023", steps=[empty, deposit])) == ""
-    assert doubt(later, known("find it, 2023", steps=[step({"since": "2023-12-20"}, "a loan")])) == ""
+
+
+def test_a_search_within_one_whose_few_results_are_above_is_doubted() -> None:
+    later = {"since": "2023-12-21"}
+    for rows, doubted in (("id | of\n1 | dana\n2 | omar\n3 | mira", CONTAINED), ("id | of\n1\n2\n3\n4", "")):
+        assert doubt(later, known("find it, 2023", steps=[step({"since": "2023-12-20"}, rows)])) == doubted
+    cut = replace(step({"since": "2023-12-20"}, "id | of\n1 | dana"), whole=False)
+    assert doubt(later, known("find it, 2023", steps=[cut])) == ""
 
 
 def test_looking_at_other_times_for_the_one_thing_that_is_done_seems_needless() -> None:
@@ -205,6 +213,23 @@ def test_of_those_about_the_topic_the_one_with_the_tasks_words_is_meant() -> Non
         assert doubt({"letter_id": other}, found, "changes").startswith("right seems 2:")
 
 
+def test_who_is_named_in_a_text_is_not_whom_the_task_names() -> None:
+    body = "Dear Sam, the last of what you want to see about the news of mine is with raj, that much I said"
+    rows = f"1 | raj.patel | 2023-11-06 13:10 | Hi\n2 | nia.j | 2023-11-13 11:06 | {body}"
+    seen = f"letter_id | from | sent | text\n{rows}"
+    found = known("answer raj's last letter", seen, steps=[step({"about": "news"}, seen)])
+    assert doubt({"letter_id": "1"}, found, "changes") == ""
+    assert doubt({"letter_id": "2"}, found, "changes").startswith("right seems 1:")
+
+
+def test_a_change_that_nothing_found_is_about_is_made_once_the_words_were_looked_for() -> None:
+    steps = [step({"who": "dana"}, LETTERS)]
+    task = "answer the letter about 'News of Bern' with 'Thanks.'"
+    assert doubt({"letter_id": "1"}, known(task, steps=steps), "changes").startswith(NOTHING_ABOUT)
+    sought = [*steps, step({"about": "news of bern"}, "[]")]
+    assert doubt({"letter_id": "1"}, known(task, steps=sought), "changes") == ""
+
+
 def test_a_change_waits_for_something_about_the_topic() -> None:
     steps = [step({"who": "dana"}, LETTERS)]
     absent = known("answer the letter about 'News of Bern' with 'Thanks.'", steps=steps)
@@ -221,6 +246,29 @@ def test_the_verb_of_the_task_names_the_tool() -> None:
         assert bool(found) is doubted
     assert doubts(tools["post.send_letter"], {}, known("Send a letter in answer to dana"), tools) == []
     assert doubts(tools["post.send_letter"], {}, known("Write 'answer' to dana"), tools) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "doubted"),
+    [
+        ("Can you cancel the next Update Briefing meeting", "delete_event", ""),
+        ("Can you cancel the next Update Briefing meeting", "create_event", f"{MEANT} calendar.delete_event"),
+        ("Can you cancel the next Update Briefing meeting", "update_event", f"{MEANT} calendar.delete_event"),
+        ("Update the next Create Day meeting", "create_event", f"{MEANT} calendar.update_event"),
+        ("Cancel the next meeting, then create one with Ann", "create_event", ""),
+        ("Rename the next Delete Day meeting", "update_event", ""),
+        ("Cancel all my meetings and add one with Ann", "create_event", f"{RIGHT} calendar.delete_event"),
+        ("If Ann is away, schedule a meeting with Bo", "update_event", f"{MEANT} calendar.create_event"),
+    ],
+)
+def test_what_the_task_orders_names_the_tool_and_a_name_in_it_does_not(
+    task: str, name: str, doubted: str
+) -> None:
+    tools = {
+        f"calendar.{verb}_event": named(f"calendar.{verb}_event") for verb in ("create", "delete", "update")
+    }
+    found = doubts(tools[f"calendar.{name}"], {}, known(task), tools)
+    assert [text.partition(":")[0] for text in found] == ([doubted] if doubted else [])
 
 
 @pytest.mark.parametrize(

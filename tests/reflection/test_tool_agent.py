@@ -293,6 +293,37 @@ async def test_where_another_tool_comes_first_only_that_is_offered() -> None:
     assert (await chosen(stage, step("search_events", {"name": "Project"}, "None."))).name == "search_tasks"
 
 
+async def test_where_the_task_orders_what_a_tool_is_named_after_only_that_tool_is_offered() -> None:
+    @tool(effect="changes")
+    def send_letter(to: str) -> str:
+        return ""
+
+    @tool(effect="changes")
+    def answer_letter(to: str) -> str:
+        return ""
+
+    tools = [from_function(each, source="tests") for each in (send_letter, answer_letter)]
+    stage = Stage(
+        task="Answer dana",
+        tools=tools,
+        tool=[call('send_letter(to="dana")'), call('answer_letter(to="dana")')],
+    )
+    assert (await chosen(stage)).name == "answer_letter"
+    form = stage.models["tool"].requests[1].form
+    assert isinstance(form, Grammar)
+    assert "send_letter" not in form.gbnf
+    assert "done" not in form.gbnf
+
+
+async def test_before_anything_about_the_topic_was_found_only_searches_are_offered() -> None:
+    found = step("search_loans", {"who": "dana"}, f"loan_id {DANA} of dana")
+    stage = Stage(task="Return the loan about 'Tides'", tool=[give_back(DANA), search("Tides")])
+    assert (await chosen(stage, found)).name == "search_loans"
+    form = stage.models["tool"].requests[1].form
+    assert isinstance(form, Grammar)
+    assert "return_loan" not in form.gbnf
+
+
 BOTH = step("search_loans", {"who": "dana"}, f"loan_id {DANA} of dana, loan_id {OMAR} of dana")
 RETURNED = step("return_loan", {"loan_id": DANA}, "Returned.")
 

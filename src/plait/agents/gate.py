@@ -153,10 +153,10 @@ async def _read(role: Role[Output], reply: Reply) -> tuple[Judged[Output] | None
 
 
 def _better(judged: Judged[Output], best: Judged[Output] | None) -> bool:
-    """Whether `judged` beats `best`: fewer problems first, then the higher score; a tie stays."""
+    """Whether `judged` beats `best`: fewer problems first, then the higher score; a later one wins a tie."""
     if best is None:
         return True
-    return (-len(judged.problems), judged.score or 0.0) > (-len(best.problems), best.score or 0.0)
+    return (-len(judged.problems), judged.score or 0.0) >= (-len(best.problems), best.score or 0.0)
 
 
 def _verdict(

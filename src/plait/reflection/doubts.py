@@ -13,35 +13,34 @@ from typing import Any
 from plait.models.callform import format_call
 from plait.models.schema import is_identifier
 from plait.reflection.checks import Known, strings
-from plait.reflection.dates import ISO_DAY, MOMENT, named_shift
+from plait.reflection.dates import ISO_DAY
 from plait.reflection.hours import hour_limit, outside
-from plait.reflection.phrases import (
-    KINDS,
-    extreme,
-    kinds,
-    makes_one,
-    names_period,
-    of_one,
-    of_several,
-    topics,
-    words_of,
+from plait.reflection.meant import (
+    another_than_meant,
+    group_of,
+    ids_of,
+    moved_wrongly,
+    not_found,
+    other_kind,
+    other_verb,
 )
-from plait.reflection.requests import request_of
+from plait.reflection.phrases import makes_one, names_period, of_one, of_several
 from plait.reflection.searches import alike, within
 from plait.reflection.trajectory import Step
 from plait.tools.tool import Tool
 
 FOUND_NOTHING = "this very call was made before and found nothing: go on from there, or call done"
 NARROWER = "a wider search found nothing, so this one finds nothing: go on from there, or call done"
+CONTAINED = "a wider search was made before and its result is above: use it now, or call done"
 ANSWERED = "this very call was made before and its result is above: use it now, or call done"
-RIGHT = "right seems"
-FIRST = "try first"
 REACHED = "the task speaks of one thing, and"
 ALL_ACTED_ON = "all it found is acted on"
 FAILED = "this very call failed before: change it, or use another tool"
 
 NO_TOOLS: Mapping[str, Tool] = {}
 SHOWN_LEFT = 5
+FEW = 3
+"""Rows of a result that are all that there is: tools may show no more than so many."""
 
 
 def doubts(
@@ -59,11 +58,11 @@ def doubts(
         return reached
     found = [*_repeated(tool.name, arguments, known)]
     if tool.effect == "reads":
-        found += _other_kind(tool, known, tools)
+        found += other_kind(tool, known, tools)
         found += [*_unheard_of(tool, arguments, known), *_other_day(arguments, known)]
     else:
-        found += [*_other_verb(tool, known, tools), *_not_found(known)]
-        found += [*_another_than_meant(arguments, known), *_moved_wrongly(arguments, known)]
+        found += [*other_verb(tool, known, tools), *not_found(known)]
+        found += [*another_than_meant(arguments, known), *moved_wrongly(arguments, known)]
     return found
 
 
@@ -86,9 +85,11 @@ def _repeated(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator
     call = format_call(name, arguments)
     at = next((n for n, step in reversed(list(enumerate(known.steps))) if step.call == call), None)
     if at is None:
-        empty = [step.arguments for step in _latest(known) if step.tool == name and step.empty]
-        if any(within(arguments, each) for each in empty):
+        wider = [step for step in _latest(known) if step.tool == name and within(arguments, step.arguments)]
+        if any(step.empty for step in wider):
             yield NARROWER
+        elif any(step.ok and step.whole and step.observation.count("\n") <= FEW for step in wider):
+            yield CONTAINED
         return
     same, since = known.steps[at], known.steps[at + 1 :]
     if not same.ok:
@@ -144,20 +145,11 @@ def _too_much(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterato
         made = [step.arguments for step in known.steps if step.tool == tool.name]
         beyond = makes or (one and any(alike(arguments, each) for each in made))
     else:
-        ids = _ids(arguments)
-        again = tool.name == last.tool and (one or (ids and ids == _ids(last.arguments)))
-        beyond = again or _group(tool.name) != _group(last.tool)
+        ids = ids_of(arguments)
+        again = tool.name == last.tool and (one or (ids and ids == ids_of(last.arguments)))
+        beyond = again or group_of(tool.name) != group_of(last.tool)
     if beyond:
         yield f"{REACHED} {last.call} did it: call done if nothing is left to do"
-
-
-def _ids(arguments: Mapping[str, Any]) -> set[str]:
-    return {text for name, value in arguments.items() if is_identifier(name) for text in strings(value)}
-
-
-def _group(name: str) -> str:
-    """Return what tools of one kind share in their names: `calendar` of `calendar.delete_event`."""
-    return name.rpartition(".")[0]
 
 
 def _unheard_of(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
@@ -179,107 +171,6 @@ def _other_day(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     if not any(day in texts for day in days):
         facts = "; ".join(f"{words} is {day.isoformat()}" for words, day in known.dates.items())
         yield f"{days[0]} is not a date of the task: {facts}"
-
-
-def _other_verb(tool: Tool, known: Known, tools: Mapping[str, Tool]) -> Iterator[str]:
-    """Find a change by `send_letter` where the task says answer and there is `answer_letter`."""
-    said = words_of(known.task)
-    verb, _, thing = _last_part(tool.name).partition("_")
-    if not thing or verb in said:
-        return
-    for name, other in tools.items():
-        fits = other.effect != "reads" and _group(name) == _group(tool.name)
-        other_verb, _, other_thing = _last_part(name).partition("_")
-        if fits and other_thing == thing and other_verb in said:
-            yield f"{RIGHT} {name}: the task says {other_verb}"
-
-
-def _other_kind(tool: Tool, known: Known, tools: Mapping[str, Tool]) -> Iterator[str]:
-    """Find a call of `search_tasks` where the task speaks of a meeting and no `search_events` came before.
-
-    Small models insist on it where the meeting has a name like a task's.
-    """
-    verb, _, thing = _last_part(tool.name).partition("_")
-    meant = kinds(known.task)
-    if not meant or thing not in KINDS or KINDS[thing] in meant:
-        return
-    made = {step.tool for step in known.steps}
-    for name in tools:
-        other_verb, _, other_thing = _last_part(name).partition("_")
-        if other_verb == verb and KINDS.get(other_thing) in meant and name not in made:
-            yield f"{FIRST} {name}: the task speaks of no {thing}"
-            return
-
-
-def _last_part(name: str) -> str:
-    return name.rpartition(".")[2]
-
-
-def _not_found(known: Known) -> Iterator[str]:
-    """Find a change where nothing that was found is about what the task is about."""
-    seen = "\n".join(step.observation for step in known.steps if not step.effect)
-    for topic in topics(known.task):
-        if seen and topic not in seen and topic not in "\n".join(known.texts[2:]):
-            yield f"nothing that was found is about {topic!r}: search for these words first"
-
-
-def _another_than_meant(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
-    """Find a change to another record than the one of those found that the task means.
-
-    It is about what the task quotes, has most of the task's words, and is the first or last in time.
-    """
-    found = [step for step in known.steps if not step.effect and step.ok and not step.empty]
-    about, order = topics(known.task), extreme(known.task)
-    if not found or not (about or order) or any(step.effect and step.ok for step in known.steps):
-        return
-    rows = _rows(found if about else found[-1:])
-    chosen = _ids(arguments).intersection(rows)
-    fitting = _fitting(rows, about, known.task)
-    moments = {id: MOMENT.findall(rows[id]) for id in fitting}
-    # Of rows with several moments nobody knows which one counts.
-    if order is not None and all(len(each) == 1 for each in moments.values()):
-        fitting = sorted(fitting, key=lambda id: moments[id][0], reverse=order == "last")[:1]
-    elif not about:
-        return
-    if len(chosen) == 1 and fitting and not chosen.intersection(fitting):
-        yield f"{RIGHT} {fitting[0]}: of those found it is the {order or 'one'} that the task means"
-
-
-def _rows(found: Sequence[Step]) -> dict[str, str]:
-    """Return the rows of tables by their first cell."""
-    lines = [line for step in found for line in step.observation.splitlines()[1:]]
-    return {line.partition(" | ")[0]: line for line in lines if " | " in line}
-
-
-def _fitting(rows: Mapping[str, str], about: Sequence[str], task: str) -> list[str]:
-    """Return the rows that are about all the task quotes, of these those with most words of the task."""
-    if not about:
-        return list(rows)
-    words = words_of(task)
-    shared = {
-        id: len(words.intersection(re.findall(r"[a-z]+", row.lower())))
-        for id, row in rows.items()
-        if all(topic in row for topic in about)
-    }
-    return [id for id, count in shared.items() if count == max(shared.values())]
-
-
-def _moved_wrongly(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
-    """Find a record's own moment that was moved the other way than the task says."""
-    shift = named_shift(request_of(known.task))
-    if shift is None:
-        return
-    for moment in _moments_of(_ids(arguments), known.texts):
-        right, wrong = shift.moved(moment), shift.moved(moment, times=-1)
-        for name, value in arguments.items():
-            if isinstance(value, str) and right and value.startswith(wrong):
-                yield f"{RIGHT} {name}={right!r}: {moment} {shift.words}"
-
-
-def _moments_of(ids: set[str], texts: Sequence[str]) -> list[str]:
-    """Return the moments in rows of results that have one of the ids as a cell."""
-    rows = [line.split(" | ") for text in texts for line in text.splitlines()]
-    return [moment for row in rows if ids.intersection(row) for moment in MOMENT.findall(" | ".join(row))]
 
 
 def looped(steps: Sequence[Step]) -> bool:

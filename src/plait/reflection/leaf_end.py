@@ -63,7 +63,7 @@ async def break_off(
     undone = milestones.changes_nothing(run.subtask.goal, run.steps, crew.executor.tools)
     if last.ok and not last.empty and not undone:
         result = f"no further step after {last.call}"
-    elif last.empty and len(empty) >= SEARCHES_ENOUGH:
+    elif last.empty and len(empty) >= SEARCHES_ENOUGH and not (undone and _found(run)):
         result = f"{len(empty)} searches found nothing to act on"
     if not result:
         return end(journal, run, memory, "failed", f"{last.call} brings the same again and again")
@@ -101,6 +101,11 @@ async def _shown(journal: Journal, crew: Crew, run: SubtaskRun, claim: str, numb
 
 def _done_by(run: SubtaskRun) -> str:
     return f"a second opinion: done by {_changed(run)[-1].call}"
+
+
+def _found(run: SubtaskRun) -> bool:
+    """Whether a read found anything."""
+    return any(step.ok and not step.empty and not step.effect for step in run.steps)
 
 
 def _changed(run: SubtaskRun) -> list[Step]:

@@ -46,6 +46,7 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 """What begins a clause that says what to do."""
+_FIRST_WORD = re.compile(rf"\W*{ASKED}([a-z]+)\b", re.IGNORECASE)
 _WISHES = re.compile(r"\bi (?:need|want|would)\b", re.IGNORECASE)
 _ASKS = re.compile(r"\b(?:can|could|would|will) you\b", re.IGNORECASE)
 _PLURAL = re.compile(r"(?<![A-Z\w'])[a-z-]{2,}[^\Wsiu]s\b(?!')")
@@ -154,6 +155,18 @@ def becomes(task: str, value: str) -> bool:
     """Whether a task wants something to be called `value`, which it is not called yet."""
     named = re.compile(rf"{_NAMING}\s+to\s+['\"\u2018\u201c]?{re.escape(value.strip())}\W*$", re.IGNORECASE)
     return named.search(" ".join(request_of(task).split())) is not None
+
+
+def orders(task: str) -> set[str]:
+    """Return the words that may say what to do: the first of each clause, after `please` and the like."""
+    return {
+        found[1].lower() for clause in _CLAUSES.split(_told(task)) if (found := _FIRST_WORD.match(clause))
+    }
+
+
+def small_words(task: str) -> set[str]:
+    """Return the words of a task that begin with a small letter, without what it quotes: no names."""
+    return set(re.findall(r"\b[a-z]+\b", _told(task)))
 
 
 def names_time(task: str) -> bool:

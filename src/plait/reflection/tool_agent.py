@@ -16,7 +16,8 @@ from plait.models.callspec import CallSpec
 from plait.models.protocol import Form, FunctionCalling, Grammar, Reply, Request
 from plait.reflection.checks import DONE_BEFORE, MADE_UP, Known, call_problems
 from plait.reflection.crew import Crew
-from plait.reflection.doubts import ANSWERED, FIRST, FOUND_NOTHING, NARROWER, RIGHT, done_doubts, doubts
+from plait.reflection.doubts import ANSWERED, CONTAINED, FOUND_NOTHING, NARROWER, done_doubts, doubts
+from plait.reflection.meant import FIRST, MEANT, NOTHING_ABOUT, RIGHT
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.searches import mended
 from plait.reflection.second_opinion import reached, wanted
@@ -86,7 +87,8 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
     def request(feedback: Feedback | None) -> Request:
         spent.update(_spent(feedback, moment.known, crew.executor.tools))
         left = [spec for spec in specs if spec.name not in spent]
-        offer = _offer(left if len(left) > 1 else specs, feedback)  # The end alone is no choice.
+        # The end alone is no choice.
+        offer = _offer(left if len(left) > 1 else specs, feedback, crew.executor.tools)
         form = _form(offer, crew.settings.function_calling, gate.enabled)
         hints = Hints(moment.memory.entries, feedback, failed_steps=crew.settings.short_term)
         chat = crew.wording.tool(crew.told_task, moment.run, moment.trajectory, hints, gate.enabled)
@@ -156,11 +158,14 @@ def _objections(crew: Crew, choice: Choice, known: Known) -> tuple[list[str], li
     )
 
 
-def _offer(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[CallSpec]:
+def _offer(
+    specs: Sequence[CallSpec], feedback: Feedback | None, tools: Mapping[str, Tool]
+) -> Sequence[CallSpec]:
     """Return what the next try may call.
 
-    Where an effect is done already: that tool, or the end. Where a check knows what seems right: that
-    tool, or the one it names. Where another one comes first: that one. Where the very search or a wider one
+    Where an effect is done already: that tool, or the end. Where a check knows which tool is meant: that one.
+    Where it knows what seems right: that tool, or the one it names. Where another one comes first: that one.
+    Where nothing was found yet that the task is about: what can find it. Where the very search or a wider one
     found nothing before: another tool.
     """
     if feedback is None:
@@ -171,6 +176,11 @@ def _offer(specs: Sequence[CallSpec], feedback: Feedback | None) -> Sequence[Cal
     if right := [problem for problem in feedback.problems if problem.startswith(RIGHT)]:
         fitting = [spec for spec in specs if spec.name == chosen or f"{RIGHT} {spec.name}:" in right[0]]
         return fitting or specs  # Without a grammar a model may have chosen what was not on offer.
+    if meant := [problem for problem in feedback.problems if problem.startswith(MEANT)]:
+        return [spec for spec in specs if f"{MEANT} {spec.name}:" in meant[0]] or specs
+    if any(problem.startswith(NOTHING_ABOUT) for problem in feedback.problems):
+        reading = [spec for spec in specs if spec.name in tools and tools[spec.name].effect == "reads"]
+        return reading or specs
     if first := [problem for problem in feedback.problems if problem.startswith(FIRST)]:
         fitting = [spec for spec in specs if f"{FIRST} {spec.name}:" in first[0]]
         return [*fitting, *(spec for spec in specs if spec.name == DONE.name)] if fitting else specs
@@ -189,7 +199,7 @@ def _spent(feedback: Feedback | None, known: Known, tools: Mapping[str, Tool]) -
         return
     chosen = str(feedback.shown).partition("(")[0]
     reads = chosen in tools and tools[chosen].effect == "reads"
-    if reads and any(problem.startswith(ANSWERED) for problem in feedback.problems):
+    if reads and any(problem.startswith((ANSWERED, CONTAINED)) for problem in feedback.problems):
         yield chosen
     if known.found_nothing and any(problem.endswith(MADE_UP) for problem in feedback.problems):
         yield chosen
