@@ -3,6 +3,7 @@
 import pytest
 
 from plait.reflection.phrases import ahead, makes_one, names_period, names_time, of_one, of_several
+from plait.reflection.requests import unquoted
 
 
 @pytest.mark.parametrize(
@@ -82,3 +83,15 @@ def test_time_is_named_in_many_words() -> None:
     assert not names_period("lent on Friday before 10")
     assert ahead("cancel all future talks")
     assert not ahead("send 'the next talk'")
+
+
+@pytest.mark.parametrize(
+    ("task", "told"),
+    [
+        ("answer dana's letter with 'I am back tomorrow. Can you do that?", "answer dana's letter with "),
+        ("answer with 'I'm back tomorrow' today", "answer with   today"),
+        ("bring the '90s list and dana's letter", "bring the '90s list and dana's letter"),
+    ],
+)
+def test_what_is_quoted_is_not_told_even_where_the_quotation_does_not_end(task: str, told: str) -> None:
+    assert unquoted(task) == told

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from plait.reflection.plan import read_plan
+from plait.reflection.round_text import trajectory_text
 from plait.reflection.trajectory import (
     OLD_CHARACTERS,
     SHOWN_CHARACTERS,
@@ -141,3 +142,15 @@ def test_prompts_of_many_subtasks_with_long_results_stay_bounded() -> None:
     chat = Wording().tool("task", last, trajectory, Hints([], None), gated=True)
     assert sum(len(message.content) for message in chat) < 2 * SHOWN_CHARACTERS + 10_000
     assert len(Wording().answer("task", trajectory, None, gated=True)) < 3 * SHOWN_CHARACTERS
+
+
+def test_who_writes_the_answer_sees_no_thoughts_and_the_head_of_a_subtask_only_among_several() -> None:
+    for lines, heads in ((["Look"], 0), (["Look", "Tell"], 2)):
+        trajectory = Trajectory.of(read_plan("\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1))))
+        trajectory.runs["1"].steps.append(
+            Step(tool="look", arguments={}, thought="so I look", ok=True, observation="a shelf", effect=False)
+        )
+        told, kept = trajectory_text(trajectory), trajectory_text(trajectory, remarks=True)
+        assert (told.count("Subtask"), kept.count("Subtask")) == (heads, len(lines))
+        assert ("so I look" in told, "so I look" in kept) == (False, True)
+        assert "a shelf" in told

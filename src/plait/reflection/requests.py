@@ -11,6 +11,11 @@ ASKED = r"(?:(?:can|could|would|will) you |please |kindly |i (?:need|want|would 
 _QUOTED = re.compile(
     r"""(?:(?<=\s)|^)(?:'.*?'|".*?"|\u201c.*?\u201d|\u2018.*?\u2019)(?=[\s.,;:!?]|$)""", re.DOTALL
 )
+_UNCLOSED = re.compile(
+    r"""(?<=\s)(with|says?|saying|called|named|titled?|title it) ['"\u2018\u201c](?=\w).*\Z""",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A quotation that is begun and not ended: nobody knows how far it goes."""
 
 
 def request_of(task: str) -> str:
@@ -20,4 +25,4 @@ def request_of(task: str) -> str:
 
 def unquoted(text: str) -> str:
     """Return a text without what it quotes: words to be used as they are, not to be understood."""
-    return _QUOTED.sub(" ", text)
+    return _UNCLOSED.sub(r"\1 ", _QUOTED.sub(" ", text))

@@ -168,10 +168,10 @@ def observations(steps: Sequence[Step], most: int = SHOWN_CHARACTERS) -> list[st
     return texts
 
 
-def shown(steps: Sequence[Step], most: int = SHOWN_CHARACTERS) -> str:
+def shown(steps: Sequence[Step], most: int = SHOWN_CHARACTERS, *, thoughts: bool = True) -> str:
     """Return calls with their thoughts and results, each result delimited as data."""
     blocks: list[str] = []
     for step, text in zip(steps, observations(steps, most), strict=True):
-        thought = f"# thought: {step.thought}\n" if step.thought else ""
+        thought = f"# thought: {step.thought}\n" if step.thought and thoughts else ""
         blocks.append(f"{thought}{step.call}\n<result>\n{text}\n</result>")
     return "\n".join(blocks)
