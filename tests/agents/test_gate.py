@@ -216,6 +216,15 @@ async def test_a_problem_that_is_not_fatal_may_be_forced_through() -> None:
     assert (passed.judged.output, passed.forced) == ("b", True)
 
 
+async def test_which_try_is_let_through_is_told_where_that_is_forced() -> None:
+    door = Door([said("a", 3), said("b", 6), said("c", 5)])
+    await door.passed()
+    assert [event.taken for event in door.memory.of(Gated)] == [0, 0, 2]
+    door = Door([said("a", 9)])
+    await door.passed()
+    assert [event.taken for event in door.memory.of(Gated)] == [0]
+
+
 async def test_a_fatal_problem_never_passes_not_even_forced() -> None:
     fatal = {"problems": ["unknown id"], "fatal": True}
     door = Door([said("a", 10, **fatal), said("b", 10, **fatal), said("c", 10, **fatal)])

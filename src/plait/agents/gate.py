@@ -109,6 +109,7 @@ async def through_gate(journal: Journal, role: Role[Output]) -> Passed[Output]:
         BudgetExhausted, ModelError: as `ask`.
     """
     best: Judged[Output] | None = None
+    taken = 0
     feedback: Feedback | None = None
     refused: list[str] = []
     last = role.gate.revisions + 1
@@ -120,9 +121,10 @@ async def through_gate(journal: Journal, role: Role[Output]) -> Passed[Output]:
             feedback is not None and judged is not None and (judged.astray or judged.shown == feedback.shown)
         )
         if judged is not None and not judged.fatal and _better(judged, best):
-            best = judged
+            best, taken = judged, attempt
         verdict = _verdict(role.gate, judged, stuck or attempt == last, best)
-        _emit(journal, role, attempt, judged, refusal, verdict)
+        gated = _gated(role, judged, refusal, verdict)
+        journal.emit(replace(gated, attempt=attempt, taken=taken if verdict == "forced" else 0))
         if verdict == "failed":
             raise ReplyError(
                 f"{NO_USABLE_REPLY} of the {role.agent.role} agent in {attempt} tries: {refusal}"
@@ -177,25 +179,16 @@ def _enough(gate: GateSettings, score: float | None) -> bool:
     return (score is None and gate.unscored_passes) or (score or 0.0) >= gate.threshold
 
 
-def _emit(
-    journal: Journal,
-    role: Role[Output],
-    attempt: int,
-    judged: Judged[Output] | None,
-    refusal: str,
-    verdict: Verdict,
-) -> None:
-    journal.emit(
-        Gated(
-            role=role.agent.role,
-            attempt=attempt,
-            score=judged.score if judged else None,
-            threshold=role.gate.threshold,
-            critique=judged.critique if judged else "",
-            problems=list(judged.problems) if judged else [refusal],
-            verdict=verdict,
-            output=judged.shown if judged else None,
-        )
+def _gated(role: Role[Output], judged: Judged[Output] | None, refusal: str, verdict: Verdict) -> Gated:
+    return Gated(
+        role=role.agent.role,
+        attempt=1,
+        score=judged.score if judged else None,
+        threshold=role.gate.threshold,
+        critique=judged.critique if judged else "",
+        problems=list(judged.problems) if judged else [refusal],
+        verdict=verdict,
+        output=judged.shown if judged else None,
     )
 
 

@@ -57,7 +57,8 @@ def write_gate(sheet: Sheet, level: int, gate: Gated) -> None:
     style = {"passed": "green", "revised": "yellow", "forced": "yellow"}.get(gate.verdict, "red")
     needs = f" (needs {gate.threshold:g})" if gate.score is not None and gate.score < gate.threshold else ""
     head = Text.assemble(f"try {gate.attempt}: ", (score_text(gate.score) + needs, "magenta"), "  ")
-    sheet.write(level, head.append(gate.verdict, style))
+    taken = f": try {gate.taken} is taken" if gate.taken not in (0, gate.attempt) else ""
+    sheet.write(level, head.append(gate.verdict + taken, style))
     for problem in gate.problems:
         sheet.write(level + 1, f"problem: {problem}", "red")
     if gate.critique:

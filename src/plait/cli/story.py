@@ -113,7 +113,9 @@ class Step:
             return ""
         best = gates[-1]
         if best.verdict == "forced":
-            best = max((gate for gate in gates if gate.output), key=_rank, default=best)
+            taken = (gate for gate in gates if gate.attempt == best.taken)
+            # Logs of older versions do not tell which one was taken.
+            best = next(taken, max((gate for gate in gates if gate.output), key=_rank, default=best))
         return best.output if isinstance(best.output, str) else ""
 
     @property

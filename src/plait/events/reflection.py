@@ -27,6 +27,8 @@ class Gated:
     verdict: Literal["passed", "revised", "forced", "closed", "failed"]
     output: Any
     """The reply without its critique and score."""
+    taken: int = 0
+    """The try that is let through, where the last one was forced; 0: none, or of an older version."""
 
 
 @dataclass(frozen=True, kw_only=True)

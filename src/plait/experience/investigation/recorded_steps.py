@@ -62,14 +62,18 @@ def trajectory(records: Sequence[Record]) -> list[Step]:
         made = [each for each in _calls(group) if each.sequence > ended and not _overtaken(each, group)]
         steps += [each.step for each in made]
         decision = _decision(group)
-        if decision is not None and not made and _ends(decision[1]):
+        if decision is not None and not made and _ends(decision[1], group):
             ended = decision[0].sequence
     return steps
 
 
-def _ends(choice: Gated) -> bool:
-    # Of a choice that was forced through nobody can tell from which try it is.
-    return choice.verdict == "failed" or (choice.verdict != "forced" and str(choice.output).startswith(END))
+def _ends(choice: Gated, group: Sequence[Record]) -> bool:
+    if choice.verdict == "failed":
+        return True
+    # Logs of older versions do not tell which try was forced through.
+    tries = (record.event for record in group if isinstance(record.event, Gated))
+    taken = choice.taken if choice.verdict == "forced" else choice.attempt
+    return any(each.attempt == taken and str(each.output).startswith(END) for each in tries)
 
 
 def _decision(group: Sequence[Record]) -> tuple[Record, Gated] | None:
