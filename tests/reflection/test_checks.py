@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.reflection.moments import known, step, tool
 
-from plait.reflection.checks import Known, call_problems
+from plait.reflection.checks import MADE_UP, MADE_UP_BESIDE, Known, call_problems
 from plait.reflection.trajectory import Effects
 
 
@@ -31,6 +31,15 @@ def test_an_address_must_come_from_somewhere_also_inside_a_list() -> None:
     said = problem(arguments, known("DANA@books.org is a reader"), "changes")
     assert "omar@books.org" in said
     assert "dana@books.org" not in said
+
+
+def test_of_a_made_up_id_those_in_the_latest_result_are_told() -> None:
+    rows = "".join(f"\n{n} | dana" for n in range(7))
+    facts = known("return it", "return it", f"loan_id | of{rows}", "letter_id | of\n99 | omar")
+    (problem,) = call_problems(tool("changes"), {"loan_id": "123"}, facts)
+    assert problem == f"loan_id '123' {MADE_UP_BESIDE} 0, 1, 2, 3, 4"
+    (problem,) = call_problems(tool("changes"), {"book_id": "123"}, facts)
+    assert problem == f"book_id '123' {MADE_UP}"
 
 
 def test_a_value_from_an_enumeration_is_not_made_up() -> None:

@@ -51,6 +51,16 @@ def test_what_cannot_be_done_is_said(text: str, reason: str) -> None:
         read_rectification(text, OFFER)
 
 
+def test_of_a_split_the_whole_that_stands_among_its_parts_is_left_out() -> None:
+    text = "split\n1. Find 7\n2. return 7\n3. Look at it (after 1, 2)\n4. Give it back"
+    way = read_rectification(text, OFFER)
+    assert [(part.id, part.goal, part.depends_on) for part in way.subtasks] == [
+        ("2-1", "Find 7", ()),
+        ("2-2", "Look at it", ("2-1",)),
+        ("2-3", "Give it back", ("2-2",)),
+    ]
+
+
 def test_a_split_into_something_and_the_whole_again_adds_something_before() -> None:
     one, other = (
         read_rectification(text, OFFER)

@@ -19,6 +19,8 @@ from plait.tools.tool import Tool
 
 DONE_BEFORE = "this was done already and must not be done twice: go on, or call done"
 MADE_UP = "is in no result and not in the task: look it up first"
+MADE_UP_BESIDE = "is in no result and not in the task; the results have"
+SHOWN_IDS = 5
 MAY_BE_DONE = "nobody knows whether this was done already: look it up, or call done and say so"
 _CALLERS_OWN = re.compile(
     r"(?:x|client)_?request_?id|correlation_?id|trace_?id|idempotency_?id", re.IGNORECASE
@@ -87,7 +89,17 @@ def _made_up(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator
             else:
                 known_text = not _ADDRESS.match(text) or text.lower() in heard
             if not known_text:
-                yield f"{name} {text!r} {MADE_UP}"
+                beside = ", ".join(_seen(name, known)) if identifies else ""
+                yield f"{name} {text!r} {f'{MADE_UP_BESIDE} {beside}' if beside else MADE_UP}"
+
+
+def _seen(name: str, known: Known) -> list[str]:
+    """Return the values of the column of that name in the latest result that has it, a few at most."""
+    for text in reversed(known.texts):
+        header, *rows = [line.split(" | ") for line in text.splitlines()] or [[]]
+        if name in header and rows:
+            return [row[header.index(name)] for row in rows if len(row) == len(header)][:SHOWN_IDS]
+    return []
 
 
 def _stands_in(text: str, heard: str) -> bool:

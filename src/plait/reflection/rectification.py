@@ -136,6 +136,7 @@ def read_rectification(
     if word == SPLIT and len(parts) == 2 and parts[1].goal.casefold() == offer.leaf.goal.casefold():
         word, parts = ADD_BEFORE, parts[:1]  # Something, and then the whole again: small models call it so.
     if word == SPLIT:
+        parts = _without(offer.leaf.goal, parts)
         if not FEWEST_PARTS <= len(parts) <= min(MOST_PARTS, offer.more):
             raise ReplyError(f"a split has {FEWEST_PARTS} to {min(MOST_PARTS, offer.more)} lines")
         named = {part.id: f"{offer.leaf.id}-{n}" for n, part in enumerate(parts, start=1)}
@@ -191,6 +192,15 @@ def _deleted(text: str, offer: Offer) -> tuple[str, ...]:
     if not ids or not set(ids).issubset(offer.deletable):
         raise ReplyError(f"of the lines only these can be deleted: {', '.join(offer.deletable)}")
     return ids[:MOST_DELETED]
+
+
+def _without(goal: str, parts: Sequence[Subtask]) -> Sequence[Subtask]:
+    """Return parts without the whole that stands among them, where enough of them are left."""
+    left = [part for part in parts if part.goal.casefold() != goal.casefold()]
+    if len(left) < FEWEST_PARTS:
+        return parts
+    ids = {part.id for part in left}
+    return [replace(part, depends_on=tuple(id for id in part.depends_on if id in ids)) for part in left]
 
 
 def _renamed(parts: Sequence[Subtask], names: dict[str, str]) -> tuple[Subtask, ...]:
