@@ -15,6 +15,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import shutil
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,12 +96,17 @@ class Study:
     def keep(self, number: str) -> None:
         """Keep the memory as it is after a template or a half of it, for those who use it later."""
         if not (kept := self.home / f"memory-{number}").exists():
-            kept.mkdir()
+            part = self.home / "memory.part"
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir()
             for file in _database(self.home / "learn"):
-                shutil.copy(file, kept)
+                shutil.copy(file, part)
+            part.rename(kept)
 
     async def use(self, rows: Rows, number: str, variant: str, file: str) -> None:
         """Run each task on a copy of a memory that was kept."""
+        if not (self.home / f"memory-{number}").exists():
+            raise SystemExit(f"{self.home} holds no memory {number}: learn first, with the same --skip")
         for row in rows:
             for old in _database(self.home / "use"):
                 old.unlink()
@@ -203,7 +209,7 @@ async def _each(work: Study, order: Sequence[Rows], arguments: argparse.Namespac
             work.keep(f"{number}-half")
             await learn(taught)
             work.keep(f"{number}")
-        prefix = f"{arguments.user.rpartition(':')[2]}-" if arguments.user else ""
+        prefix = re.sub(r"\W+", "-", arguments.user) + "-" if arguments.user else ""
         if arguments.same:
             await work.use(taught, f"{number}", "both", f"{prefix}same")
         for variant in arguments.variants.split(","):

@@ -8,9 +8,18 @@ import pytest
 from tests.reflection.moments import DATES, known, step, tool
 
 from plait.reflection.checks import Known
-from plait.reflection.doubts import CONTAINED, FOUND_NOTHING, NARROWER, REACHED, done_doubts, doubts, looped
+from plait.reflection.doubts import (
+    FOUND_NOTHING,
+    REACHED,
+    WITHIN_EMPTY,
+    WITHIN_SHOWN,
+    done_doubts,
+    doubts,
+    looped,
+)
 from plait.reflection.meant import MEANT, NOTHING_ABOUT, RIGHT
 from plait.reflection.phrases import makes_one
+from plait.reflection.trajectory import Effects
 from plait.tools.tool import Tool
 
 
@@ -34,20 +43,35 @@ def test_a_call_of_this_subtask_is_not_made_again_at_once(ok: bool) -> None:
     assert doubt({"who": "dana"}, known("dana", steps=[step({"who": "dana"}, "[]")])) == FOUND_NOTHING
 
 
+def looking(arguments: dict[str, Any], *seen: tuple[dict[str, Any], str], name: str = "search_loans") -> str:
+    steps = [replace(step(made, found), tool=name) for made, found in seen]
+    return "; ".join(doubts(replace(tool(), name=name), arguments, known("find it, 2023", steps=steps)))
+
+
 def test_a_search_within_one_that_found_nothing_is_doubted_until_something_changed() -> None:
-    empty, deposit = step({"since": "2023-12-20"}, "[]"), step({"amount": 5}, effect=True)
+    empty = ({"since": "2023-12-20"}, "[]")
     later, earlier = {"since": "2023-12-21"}, {"since": "2023-12-19"}
-    assert doubt(later, known("find it, 2023", steps=[empty])) == NARROWER
-    assert doubt(earlier, known("find it, 2023", steps=[empty])) == ""
-    assert doubt(later, known("find it, 2023", steps=[empty, deposit])) == ""
+    assert looking(later, empty) == WITHIN_EMPTY
+    assert looking(earlier, empty) == ""
+    steps = [replace(step(*empty), tool="search_loans"), step({"amount": 5}, effect=True)]
+    search = replace(tool(), name="search_loans")
+    assert doubts(search, later, known("find it, 2023", steps=steps)) == []
+    for name in ("find_free_rooms", "get_total", "search_available_slots"):
+        assert looking(later, empty, name=name) == ""
+    assert looking({"send_date": "2023-12-04"}, ({"send_date": "2023-12-05"}, "[]")) == ""
 
 
-def test_a_search_within_one_whose_few_results_are_above_is_doubted() -> None:
-    later = {"since": "2023-12-21"}
-    for rows, doubted in (("id | of\n1 | dana\n2 | omar\n3 | mira", CONTAINED), ("id | of\n1\n2\n3\n4", "")):
-        assert doubt(later, known("find it, 2023", steps=[step({"since": "2023-12-20"}, rows)])) == doubted
-    cut = replace(step({"since": "2023-12-20"}, "id | of\n1 | dana"), whole=False)
-    assert doubt(later, known("find it, 2023", steps=[cut])) == ""
+@pytest.mark.parametrize(
+    ("rows", "doubted"),
+    [
+        ("loan_id | of\n1 | dana\n2 | omar\n3 | mira", WITHIN_SHOWN),
+        ("loan_id | of\n1 | dana\n2 | omar\n3 | mira\n4 | lena", ""),
+        ('[{"loan_id": 1}, {"loan_id": 2}]', ""),
+        ("day | total\n2023-12-20 | 7", ""),
+    ],
+)
+def test_a_search_within_one_whose_few_results_are_above_is_doubted(rows: str, doubted: str) -> None:
+    assert looking({"since": "2023-12-21"}, ({"since": "2023-12-20"}, rows)) == doubted
 
 
 def test_looking_at_other_times_for_the_one_thing_that_is_done_seems_needless() -> None:
@@ -56,6 +80,10 @@ def test_looking_at_other_times_for_the_one_thing_that_is_done_seems_needless() 
     assert doubt(again, known("return the next loan of dana", steps=[found, returned])).startswith(REACHED)
     assert doubt({"who": "omar"}, known("return the next loan of omar", steps=[found, returned])) == ""
     assert not doubt(again, known("return all loans of dana", steps=[found, returned])).startswith(REACHED)
+    # A search by time alone may be for anything.
+    monday = step({"since": "2023-12-20"})
+    other = known("return the next loan of dana", steps=[monday, returned])
+    assert doubt({"since": "2023-12-21"}, other) == ""
 
 
 def test_after_an_effect_a_search_may_be_made_again() -> None:
@@ -228,6 +256,26 @@ def test_a_change_that_nothing_found_is_about_is_made_once_the_words_were_looked
     assert doubt({"letter_id": "1"}, known(task, steps=steps), "changes").startswith(NOTHING_ABOUT)
     sought = [*steps, step({"about": "news of bern"}, "[]")]
     assert doubt({"letter_id": "1"}, known(task, steps=sought), "changes") == ""
+    assert (
+        doubt({"letter_id": "1"}, known(task.replace("News of Bern", "news of rome"), steps=steps), "changes")
+        == ""
+    )
+    # Of a new thing nothing can be found yet.
+    assert doubt({"text": "Thanks."}, known(task, steps=steps), "changes") == ""
+
+
+def test_of_the_first_in_time_the_words_of_a_name_do_not_choose() -> None:
+    seen = (
+        "event_id | event_name | participant_email | event_start\n"
+        "160 | Team Meeting | ann.lee@atlas.com | 2023-12-18 15:00\n"
+        "47 | Sprint Planning | bo.ray@atlas.com | 2023-12-18 09:30"
+    )
+    found = known("Cancel my first meeting on the day", seen, steps=[step({}, seen)])
+    assert doubt({"event_id": "47"}, found, "changes") == ""
+    assert doubt({"event_id": "160"}, found, "changes").startswith("right seems 47:")
+    alone = known("Cancel my first meeting with ann", seen, steps=[step({}, seen)])
+    assert doubt({"event_id": "160"}, alone, "changes") == ""
+    assert doubt({"event_id": "47"}, alone, "changes").startswith("right seems 160:")
 
 
 def test_a_change_waits_for_something_about_the_topic() -> None:
@@ -252,23 +300,37 @@ def test_the_verb_of_the_task_names_the_tool() -> None:
     ("task", "name", "doubted"),
     [
         ("Can you cancel the next Update Briefing meeting", "delete_event", ""),
-        ("Can you cancel the next Update Briefing meeting", "create_event", f"{MEANT} calendar.delete_event"),
-        ("Can you cancel the next Update Briefing meeting", "update_event", f"{MEANT} calendar.delete_event"),
-        ("Update the next Create Day meeting", "create_event", f"{MEANT} calendar.update_event"),
-        ("Cancel the next meeting, then create one with Ann", "create_event", ""),
+        ("Can you cancel the next Update Briefing meeting", "create_event", f"{RIGHT} calendar.delete_event"),
+        ("Remove Ann from my next meeting", "update_event", ""),
         ("Rename the next Delete Day meeting", "update_event", ""),
-        ("Cancel all my meetings and add one with Ann", "create_event", f"{RIGHT} calendar.delete_event"),
-        ("If Ann is away, schedule a meeting with Bo", "update_event", f"{MEANT} calendar.create_event"),
+        ("Update the next Create Day meeting", "create_event", ""),
+        ("Cancel the next meeting, then create one with Ann", "create_event", ""),
+        ("Cancel the next meeting\nCreate one with Ann", "create_event", ""),
+        ("Cancel the next meeting: it is off (book one with Ann)", "create_event", ""),
+        ("Cancel my next meeting to book a longer one", "create_event", ""),
+        ("If Ann is away, schedule a meeting with Bo", "delete_event", f"{RIGHT} calendar.create_event"),
+        ("Forward Ann's last email to Bo", "post.send_email", f"{MEANT} post.forward_email"),
+        ("Send Bo the last email of Ann", "post.forward_email", ""),
+        ("Reply to Ann's last email", "post.forward_email", f"{MEANT} post.reply_email"),
+        ("Reply to Ann's last email. Forward it to Bo", "post.forward_email", ""),
     ],
 )
 def test_what_the_task_orders_names_the_tool_and_a_name_in_it_does_not(
     task: str, name: str, doubted: str
 ) -> None:
-    tools = {
-        f"calendar.{verb}_event": named(f"calendar.{verb}_event") for verb in ("create", "delete", "update")
-    }
-    found = doubts(tools[f"calendar.{name}"], {}, known(task), tools)
+    names = [f"calendar.{verb}_event" for verb in ("create", "delete", "update")]
+    names += [f"post.{verb}_email" for verb in ("send", "reply", "forward")]
+    tools = {each: named(each) for each in names}
+    found = doubts(tools.get(name) or tools[f"calendar.{name}"], {}, known(task), tools)
     assert [text.partition(":")[0] for text in found] == ([doubted] if doubted else [])
+
+
+def test_after_something_was_done_the_order_of_the_task_names_no_tool() -> None:
+    tools = {name: named(name) for name in ("delete_event", "create_event")}
+    facts = known("Cancel the next meeting. Put one with Ann in its place")
+    assert doubts(tools["create_event"], {}, facts, tools) != []
+    done = replace(facts, effects=Effects(done=[step({"event_id": "1"}, effect=True)]))
+    assert doubts(tools["create_event"], {}, done, tools) == []
 
 
 @pytest.mark.parametrize(

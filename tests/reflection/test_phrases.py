@@ -91,6 +91,9 @@ def test_time_is_named_in_many_words() -> None:
         ("answer dana's letter with 'I am back tomorrow. Can you do that?", "answer dana's letter with "),
         ("answer with 'I'm back tomorrow' today", "answer with   today"),
         ("bring the '90s list and dana's letter", "bring the '90s list and dana's letter"),
+        ("play it with '90s music on, then stop", "play it with '90s music on, then stop"),
+        ("reply with 'ok'(no more) and stop", "reply with 'ok'(no more) and stop"),
+        ("reply with \u201cok and stop", "reply with "),
     ],
 )
 def test_what_is_quoted_is_not_told_even_where_the_quotation_does_not_end(task: str, told: str) -> None:

@@ -227,6 +227,20 @@ async def test_what_an_earlier_round_did_is_done_and_only_answered_anew_where_a_
     assert stage.endings == {"1": "succeeded"}
 
 
+async def test_what_a_users_check_says_wrong_is_gone_on_with_and_not_taken_for_done() -> None:
+    async def check(answer: str) -> Verdict:
+        return Verdict(right="omar" in answer, output="that of omar was meant")
+
+    stage = Stage(
+        planner=[plan("1. Return the older loan")] * 2,
+        tool=[search("dana"), give_back(DANA), done(), search("omar"), give_back(OMAR), done()],
+        answer=[answer("That of dana is returned."), answer("That of omar is returned.")],
+        check=check,
+    )
+    assert (await stage.solve()).rounds == 2
+    assert stage.calls == ["search dana", f"return {DANA}", "search omar", f"return {OMAR}"]
+
+
 async def test_without_its_gate_an_agent_goes_on_from_what_an_earlier_round_did_unasked() -> None:
     stage = Stage(
         planner=[plan("1. Return that of dana")] * 2,

@@ -315,6 +315,26 @@ async def test_where_the_task_orders_what_a_tool_is_named_after_only_that_tool_i
     assert "done" not in form.gbnf
 
 
+async def test_the_tool_that_is_meant_is_offered_also_where_another_record_seems_right() -> None:
+    @tool(effect="changes")
+    def forward_letter(letter_id: str) -> str:
+        return ""
+
+    @tool(effect="changes")
+    def answer_letter(letter_id: str) -> str:
+        return ""
+
+    tools = [from_function(each, source="tests") for each in (forward_letter, answer_letter)]
+    found = step("search_letters", {}, "letter_id | sent\n1 | 2023-12-04 14:30\n2 | 2023-12-05 14:30")
+    both = [call('forward_letter(letter_id="1")'), call('answer_letter(letter_id="2")')]
+    stage = Stage(task="Answer the last letter", tools=tools, tool=both)
+    choice = await chosen(stage, found)
+    assert (choice.name, choice.arguments) == ("answer_letter", {"letter_id": "2"})
+    form = stage.models["tool"].requests[1].form
+    assert isinstance(form, Grammar)
+    assert "forward_letter" not in form.gbnf
+
+
 async def test_before_anything_about_the_topic_was_found_only_searches_are_offered() -> None:
     found = step("search_loans", {"who": "dana"}, f"loan_id {DANA} of dana")
     stage = Stage(task="Return the loan about 'Tides'", tool=[give_back(DANA), search("Tides")])
@@ -322,6 +342,7 @@ async def test_before_anything_about_the_topic_was_found_only_searches_are_offer
     form = stage.models["tool"].requests[1].form
     assert isinstance(form, Grammar)
     assert "return_loan" not in form.gbnf
+    assert "done" in form.gbnf
 
 
 BOTH = step("search_loans", {"who": "dana"}, f"loan_id {DANA} of dana, loan_id {OMAR} of dana")

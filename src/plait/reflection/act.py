@@ -67,7 +67,7 @@ async def _worked(journal: Journal, round_: Round, leaf: Leaf) -> None:
     again = any(origin.run.subtask.goal.lower() == goal for origin in leaf.origins)
     if (done := round_.earlier.finished.get(goal)) is not None and not again:
         # A weak answer is no reason to change the world anew: the agent goes on from what was done.
-        run.steps, run.carried = list(done.steps), len(done.steps)
+        run.steps, run.carried, run.result = list(done.steps), len(done.steps), done.result
 
     async def place(branch: Journal, _: None) -> None:
         await work(branch, round_, leaf)

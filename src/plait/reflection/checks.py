@@ -14,6 +14,7 @@ from typing import Any
 
 from plait.models.schema import is_identifier
 from plait.reflection.hours import ENDS, hour_limit, outside
+from plait.reflection.tables import column
 from plait.reflection.trajectory import Effects, Step
 from plait.tools.tool import Tool
 
@@ -96,9 +97,8 @@ def _made_up(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator
 def _seen(name: str, known: Known) -> list[str]:
     """Return the values of the column of that name in the latest result that has it, a few at most."""
     for text in reversed(known.texts):
-        header, *rows = [line.split(" | ") for line in text.splitlines()] or [[]]
-        if name in header and rows:
-            return [row[header.index(name)] for row in rows if len(row) == len(header)][:SHOWN_IDS]
+        if values := column(text, name):
+            return values[:SHOWN_IDS]
     return []
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from plait.models.callform import format_call
-from plait.models.schema import is_identifier
 from plait.reflection.checks import Known, strings
 from plait.reflection.dates import ISO_DAY
 from plait.reflection.hours import hour_limit, outside
@@ -26,12 +25,13 @@ from plait.reflection.meant import (
 )
 from plait.reflection.phrases import makes_one, names_period, of_one, of_several
 from plait.reflection.searches import alike, within
+from plait.reflection.tables import identifiers
 from plait.reflection.trajectory import Step
 from plait.tools.tool import Tool
 
 FOUND_NOTHING = "this very call was made before and found nothing: go on from there, or call done"
-NARROWER = "a wider search found nothing, so this one finds nothing: go on from there, or call done"
-CONTAINED = "a wider search was made before and its result is above: use it now, or call done"
+WITHIN_EMPTY = "a wider search found nothing, so this one finds nothing: go on from there, or call done"
+WITHIN_SHOWN = "a wider search was made before and its result is above: use it now, or call done"
 ANSWERED = "this very call was made before and its result is above: use it now, or call done"
 REACHED = "the task speaks of one thing, and"
 ALL_ACTED_ON = "all it found is acted on"
@@ -39,8 +39,12 @@ FAILED = "this very call failed before: change it, or use another tool"
 
 NO_TOOLS: Mapping[str, Tool] = {}
 SHOWN_LEFT = 5
-FEW = 3
-"""Rows of a result that are all that there is: tools may show no more than so many."""
+FEW_ROWS = 3
+"""Fewer than any tool shows at most: a result of so many rows is all that there is."""
+_SEARCHES = re.compile(
+    r"(?!.*(?:availab|free|slot|total|count))(?:search|find|list|query|look_?up)", re.IGNORECASE
+)
+"""Names of tools that find records: a narrower search finds some of what a wider one does."""
 
 
 def doubts(
@@ -61,7 +65,7 @@ def doubts(
         found += other_kind(tool, known, tools)
         found += [*_unheard_of(tool, arguments, known), *_other_day(arguments, known)]
     else:
-        found += [*other_verb(tool, known, tools), *not_found(known)]
+        found += [*other_verb(tool, known, tools), *not_found(arguments, known)]
         found += [*another_than_meant(arguments, known), *moved_wrongly(arguments, known)]
     return found
 
@@ -85,11 +89,7 @@ def _repeated(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator
     call = format_call(name, arguments)
     at = next((n for n, step in reversed(list(enumerate(known.steps))) if step.call == call), None)
     if at is None:
-        wider = [step for step in _latest(known) if step.tool == name and within(arguments, step.arguments)]
-        if any(step.empty for step in wider):
-            yield NARROWER
-        elif any(step.ok and step.whole and step.observation.count("\n") <= FEW for step in wider):
-            yield CONTAINED
+        yield from _within_another(name, arguments, known)
         return
     same, since = known.steps[at], known.steps[at + 1 :]
     if not same.ok:
@@ -98,6 +98,17 @@ def _repeated(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator
         yield FOUND_NOTHING if same.empty else ANSWERED
     elif left := _left(known):
         yield f"{ANSWERED}; {left}"
+
+
+def _within_another(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
+    """Find a search for records among those that another one found, or would have found."""
+    if not _SEARCHES.match(name.rpartition(".")[2]):
+        return
+    wider = [step for step in _latest(known) if step.tool == name and within(arguments, step.arguments)]
+    if any(step.empty for step in wider):
+        yield WITHIN_EMPTY
+    elif any(step.whole and 0 < len(identifiers(step.observation)) <= FEW_ROWS for step in wider):
+        yield WITHIN_SHOWN
 
 
 def _latest(known: Known) -> Iterator[Step]:
@@ -112,21 +123,14 @@ def _left(known: Known) -> str:
     """Name the ids found that no effect was done to yet, where the task is of several."""
     acted = [step for step in known.steps if step.effect and step.ok]
     found = [step for step in known.steps if not step.effect and step.ok and not step.empty]
-    identifiers = _identifiers(found[-1].observation) if found else []
-    if not acted or not identifiers or not of_several(known.task):
+    ids = identifiers(found[-1].observation) if found else []
+    if not acted or not ids or not of_several(known.task):
         return ""
     done = {str(value) for step in acted for value in step.arguments.values()}
     if (limit := hour_limit(known.task)) is not None:
-        done |= outside(limit, identifiers, known.texts[1:]).keys()
-    left = [value for value in identifiers if value not in done]
+        done |= outside(limit, ids, known.texts[1:]).keys()
+    left = [value for value in ids if value not in done]
     return f"not acted on yet: {', '.join(left[:SHOWN_LEFT])}" if left else ALL_ACTED_ON
-
-
-def _identifiers(table: str) -> list[str]:
-    """Return the values of the identifier column of a table, as tools' lists of records are shown."""
-    header, *rows = [line.split(" | ") for line in table.splitlines()] or [[]]
-    column = next((n for n, name in enumerate(header) if is_identifier(name)), None)
-    return [] if column is None else [row[column] for row in rows if len(row) == len(header)]
 
 
 def _too_much(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:

@@ -10,6 +10,7 @@ from plait.reflection.crew import Crew
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.phrases import of_several
 from plait.reflection.second_opinion import holds, reached
+from plait.reflection.tables import identifiers
 from plait.reflection.trajectory import Step, SubtaskRun
 
 SEARCHES_ENOUGH = 2
@@ -19,14 +20,14 @@ NOT_REACHED = "a second opinion: its milestone is not reached"
 
 async def done_before(journal: Journal, crew: Crew, run: SubtaskRun, memory: ShortTermMemory) -> None:
     """End a leaf of one thing that an earlier round did, in a second opinion: only its answer was weak."""
-    if not run.carried or not _changed(run) or of_several(run.subtask.goal):
-        return
+    if not run.carried or not _changed(run) or of_several(run.subtask.goal) or crew.check is not None:
+        return  # What a user's check says wrong is to be mended.
 
     async def place(branch: Journal, _: None) -> bool:
         return await reached(branch, crew, run)
 
     if crew.settings.tool.enabled and await journal.branch("before", place, None):
-        end(journal, run, memory, "succeeded", _done_by(run))
+        end(journal, run, memory, "succeeded", run.result)
 
 
 def end(journal: Journal, run: SubtaskRun, memory: ShortTermMemory, status: str, result: str) -> None:
@@ -104,8 +105,8 @@ def _done_by(run: SubtaskRun) -> str:
 
 
 def _found(run: SubtaskRun) -> bool:
-    """Whether a read found anything."""
-    return any(step.ok and not step.empty and not step.effect for step in run.steps)
+    """Whether a read found records that something can be done to."""
+    return any(step.ok and not step.effect and identifiers(step.observation) for step in run.steps)
 
 
 def _changed(run: SubtaskRun) -> list[Step]:

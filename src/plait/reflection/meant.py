@@ -1,6 +1,6 @@
 """Doubts whether a call is what the task means: its tool, the kind of thing, the record, the moment.
 
-Read from words without a model, and easily wrong: the agent is told. Knows nothing of what was done before.
+Read from words without a model, and easily wrong: the agent is told. Knows nothing of calls made again.
 """
 
 import re
@@ -10,9 +10,9 @@ from typing import Any
 from plait.models.schema import is_identifier
 from plait.reflection.checks import Known, strings
 from plait.reflection.dates import MOMENT, named_shift
-from plait.reflection.phrases import KINDS, extreme, kinds, of_several, orders, small_words, topics, words_of
-from plait.reflection.requests import request_of
-from plait.reflection.trajectory import Step
+from plait.reflection.phrases import KINDS, becomes, extreme, kinds, orders, small_words, topics
+from plait.reflection.requests import request_of, unquoted
+from plait.reflection.tables import BAR, persons_of, rows_of
 from plait.tools.tool import Tool
 
 RIGHT = "right seems"
@@ -21,33 +21,37 @@ MEANT = "what is meant is"
 FIRST = "try first"
 NOTHING_ABOUT = "nothing that was found is about"
 
-_ALIKE = (
-    frozenset({"cancel", "delete", "remove"}),
-    frozenset({"answer", "reply", "respond"}),
-    frozenset({"add", "book", "create", "schedule"}),
-)
-"""Orders that the same tool may carry out."""
-_CELL_CHARACTERS = 60
-"""Of a cell that names somebody or something; longer ones are texts."""
+_SURE = (frozenset({"answer", "reply", "respond"}), frozenset({"forward"}))
+_ALIKE = (*_SURE, frozenset({"cancel", "delete", "remove"}), frozenset({"add", "book", "create", "schedule"}))
+"""Orders that the same tool may carry out; what the first ones order cannot be done by another."""
+_NONE: frozenset[str] = frozenset()
+_BROAD = frozenset({"change", "edit", "modify", "set", "update"})
+_WHOSE = re.compile(r"\b(?:from|with|of|by)\s+([a-z]+)|\b([a-z]+)['\u2019]s\b")
 
 
 def other_verb(tool: Tool, known: Known, tools: Mapping[str, Tool]) -> Iterator[str]:
-    """Find a change by `send_letter` where the task orders to answer and there is `answer_letter`."""
+    """Find a change by `send_letter` where the task orders to answer and there is `answer_letter`.
+
+    Only before anything was done, and where the task orders one kind of thing. Anything may be done by an
+    update, and to send something may be to forward it: neither is doubted.
+    """
     verb, _, thing = _last_part(tool.name).partition("_")
-    ordered = {other: order for order in orders(known.task) for other in _same(order)}
-    if not thing or verb in ordered or verb in small_words(known.task):
+    ordered = {order: _same(order) for order in orders(known.task) if _same(order)}
+    if not thing or verb in _BROAD or len(set(ordered.values())) != 1 or known.effects.done:
+        return
+    ((order, same), *_) = ordered.items()
+    if (_same(verb) | {verb}) & (same | small_words(known.task)):
         return
     for name, other in tools.items():
         fits = other.effect != "reads" and group_of(name) == group_of(tool.name)
         other_verb, _, other_thing = _last_part(name).partition("_")
-        if fits and other_thing == thing and other_verb in ordered:
-            sure = not of_several(known.task)
-            yield f"{MEANT if sure else RIGHT} {name}: the task says {ordered[other_verb]}"
+        if fits and other_thing == thing and other_verb in same:
+            yield f"{MEANT if same in _SURE else RIGHT} {name}: the task says {order}"
             return
 
 
 def _same(order: str) -> frozenset[str]:
-    return next((alike for alike in _ALIKE if order in alike), frozenset({order}))
+    return next((alike for alike in _ALIKE if order in alike), _NONE)
 
 
 def other_kind(tool: Tool, known: Known, tools: Mapping[str, Tool]) -> Iterator[str]:
@@ -67,32 +71,30 @@ def other_kind(tool: Tool, known: Known, tools: Mapping[str, Tool]) -> Iterator[
             return
 
 
-def not_found(known: Known) -> Iterator[str]:
-    """Find a change where nothing that was found is about the task's topic, and nobody looked for that."""
-    seen = "\n".join(step.observation for step in known.steps if not step.effect)
-    sought = "\n".join(step.call for step in known.steps if not step.effect).lower()
-    for topic in topics(known.task):
-        if (
-            seen
-            and topic not in seen
-            and topic not in "\n".join(known.texts[2:])
-            and topic.lower() not in sought
-        ):
+def not_found(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
+    """Find a change to a record where nothing found is about the task's topic, and nobody looked for that."""
+    reads = [step for step in known.steps if not step.effect]
+    seen = "\n".join(step.observation for step in reads).lower()
+    sought = "\n".join(text for step in reads for value in step.arguments.values() for text in strings(value))
+    heard = "\n".join([seen, sought, *known.texts[2:]]).lower()
+    for topic in topics(known.task) if seen and ids_of(arguments) else ():
+        if topic.lower() not in heard:
             yield f"{NOTHING_ABOUT} {topic!r}: search for these words first"
 
 
 def another_than_meant(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     """Find a change to another record than the one of those found that the task means.
 
-    It is about what the task quotes, has most of the names in the task, and is the first or last in time.
+    It is about what the task quotes, of the people whom the task names, and is the first or last in time.
     """
     found = [step for step in known.steps if not step.effect and step.ok and not step.empty]
     about, order = topics(known.task), extreme(known.task)
     if not found or not (about or order) or any(step.effect and step.ok for step in known.steps):
         return
-    rows = _rows(found if about else found[-1:])
+    tables = [step.observation for step in (found if about else found[-1:])]
+    rows = rows_of(tables)
     chosen = ids_of(arguments).intersection(rows)
-    fitting = _fitting(rows, about, known.task)
+    fitting = _fitting(tables, about, known.task)
     moments = {id: MOMENT.findall(rows[id]) for id in fitting}
     # Of rows with several moments nobody knows which one counts.
     if order is not None and all(len(each) == 1 for each in moments.values()):
@@ -103,27 +105,23 @@ def another_than_meant(arguments: Mapping[str, Any], known: Known) -> Iterator[s
         yield f"{RIGHT} {fitting[0]}: of those found it is the {order or 'one'} that the task means"
 
 
-def _rows(found: Sequence[Step]) -> dict[str, str]:
-    """Return the rows of tables by their first cell."""
-    lines = [line for step in found for line in step.observation.splitlines()[1:]]
-    return {line.partition(" | ")[0]: line for line in lines if " | " in line}
-
-
-def _fitting(rows: Mapping[str, str], about: Sequence[str], task: str) -> list[str]:
-    """Return the rows that are about all the task quotes, of these those with most names of the task."""
-    words = words_of(task)
+def _fitting(tables: Sequence[str], about: Sequence[str], task: str) -> list[str]:
+    """Return the rows that are about all the task quotes, are called as it says, and of whom it names."""
+    told, rows = unquoted(request_of(task)).lower(), rows_of(tables)
+    named = [id for id, row in rows.items() if any(_is_name(cell, told) for cell in row.lower().split(BAR))]
+    whose = {word for pair in _WHOSE.findall(told) for word in pair if word}
+    persons = persons_of(tables)
     shared = {
-        id: len(words & _names(row, about))
-        for id, row in rows.items()
-        if all(topic in row for topic in about)
+        id: len(whose & persons.get(id, set()))
+        for id in named or rows
+        if all(topic.lower() in rows[id].lower() for topic in about)
     }
     return [id for id, count in shared.items() if count == max(shared.values())]
 
 
-def _names(row: str, about: Sequence[str]) -> set[str]:
-    """Return the words of the cells of a row that name somebody or something, beside what it is about."""
-    cells = [cell for cell in row.split(" | ") if len(cell) <= _CELL_CHARACTERS and cell not in about]
-    return set(re.findall(r"[a-z]+", " ".join(cells).lower()))
+def _is_name(cell: str, told: str) -> bool:
+    """Whether a cell of more than a word is what a task calls something, and not what it shall be called."""
+    return " " in cell and cell in told and not becomes(told, cell)
 
 
 def moved_wrongly(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:

@@ -46,6 +46,7 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 """What begins a clause that says what to do."""
+_MARKS = re.compile(r"[.!?;,:()\n\u2013\u2014](?:\s+(?:and|or|then|also|please)\b)*|\s-+\s")
 _FIRST_WORD = re.compile(rf"\W*{ASKED}([a-z]+)\b", re.IGNORECASE)
 _WISHES = re.compile(r"\bi (?:need|want|would)\b", re.IGNORECASE)
 _ASKS = re.compile(r"\b(?:can|could|would|will) you\b", re.IGNORECASE)
@@ -159,9 +160,7 @@ def becomes(task: str, value: str) -> bool:
 
 def orders(task: str) -> set[str]:
     """Return the words that may say what to do: the first of each clause, after `please` and the like."""
-    return {
-        found[1].lower() for clause in _CLAUSES.split(_told(task)) if (found := _FIRST_WORD.match(clause))
-    }
+    return {found[1].lower() for clause in _MARKS.split(_told(task)) if (found := _FIRST_WORD.match(clause))}
 
 
 def small_words(task: str) -> set[str]:

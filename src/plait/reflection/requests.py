@@ -12,7 +12,8 @@ _QUOTED = re.compile(
     r"""(?:(?<=\s)|^)(?:'.*?'|".*?"|\u201c.*?\u201d|\u2018.*?\u2019)(?=[\s.,;:!?]|$)""", re.DOTALL
 )
 _UNCLOSED = re.compile(
-    r"""(?<=\s)(with|says?|saying|called|named|titled?|title it) ['"\u2018\u201c](?=\w).*\Z""",
+    r"""(?<=\s)(with|says?|saying|called|named|titled?|title it) """
+    r"""(?:(?P<mark>['"])(?=[a-z])(?!.*(?P=mark)(?!\w))|[\u2018\u201c](?!.*[\u2019\u201d](?!\w))).*\Z""",
     re.IGNORECASE | re.DOTALL,
 )
 """A quotation that is begun and not ended: nobody knows how far it goes."""

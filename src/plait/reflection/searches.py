@@ -15,7 +15,7 @@ from plait.reflection.trajectory import Step
 from plait.tools.tool import Tool
 
 _LOWER = re.compile(r"(^|_)(min|start|from|since|after)$", re.IGNORECASE)
-_UPPER = re.compile(r"max|end|until|before|_to$", re.IGNORECASE)
+_UPPER = re.compile(r"max$|(^|_)(max|end|until|before)(_|$)|(^|_)to$|^end(date|time)", re.IGNORECASE)
 _KIND = re.compile(
     r"(?<=\w)\s+(meeting|event|appointment|e-?mail|message|task|document|file|note|contact|customer|record)s?$",
     re.IGNORECASE,
@@ -71,8 +71,8 @@ def within(arguments: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def alike(arguments: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two searches differ in their bounds in time at most."""
-    return _timeless(arguments) == _timeless(other)
+    """Whether two searches look for the same things, at whatever times."""
+    return arguments == other or (bool(_timeless(arguments)) and _timeless(arguments) == _timeless(other))
 
 
 def _needless(tool: Tool, name: str, value: Any, known: Known) -> bool:

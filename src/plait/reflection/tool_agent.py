@@ -16,7 +16,7 @@ from plait.models.callspec import CallSpec
 from plait.models.protocol import Form, FunctionCalling, Grammar, Reply, Request
 from plait.reflection.checks import DONE_BEFORE, MADE_UP, Known, call_problems
 from plait.reflection.crew import Crew
-from plait.reflection.doubts import ANSWERED, CONTAINED, FOUND_NOTHING, NARROWER, done_doubts, doubts
+from plait.reflection.doubts import ANSWERED, FOUND_NOTHING, WITHIN_EMPTY, WITHIN_SHOWN, done_doubts, doubts
 from plait.reflection.meant import FIRST, MEANT, NOTHING_ABOUT, RIGHT
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.searches import mended
@@ -165,26 +165,26 @@ def _offer(
 
     Where an effect is done already: that tool, or the end. Where a check knows which tool is meant: that one.
     Where it knows what seems right: that tool, or the one it names. Where another one comes first: that one.
-    Where nothing was found yet that the task is about: what can find it. Where the very search or a wider one
-    found nothing before: another tool.
+    Where nothing was found yet that the task is about: what changes nothing. Where the very search or a wider
+    one found nothing before: another tool.
     """
     if feedback is None:
         return specs
     chosen = str(feedback.shown).partition("(")[0]
     if any(problem.startswith(DONE_BEFORE) for problem in feedback.problems):
         return [spec for spec in specs if spec.name in (chosen, DONE.name)]
+    if meant := [problem for problem in feedback.problems if problem.startswith(MEANT)]:
+        return [spec for spec in specs if f"{MEANT} {spec.name}:" in meant[0]] or specs
     if right := [problem for problem in feedback.problems if problem.startswith(RIGHT)]:
         fitting = [spec for spec in specs if spec.name == chosen or f"{RIGHT} {spec.name}:" in right[0]]
         return fitting or specs  # Without a grammar a model may have chosen what was not on offer.
-    if meant := [problem for problem in feedback.problems if problem.startswith(MEANT)]:
-        return [spec for spec in specs if f"{MEANT} {spec.name}:" in meant[0]] or specs
     if any(problem.startswith(NOTHING_ABOUT) for problem in feedback.problems):
-        reading = [spec for spec in specs if spec.name in tools and tools[spec.name].effect == "reads"]
-        return reading or specs
+        changing = {name for name, tool in tools.items() if tool.effect != "reads"}
+        return [spec for spec in specs if spec.name not in changing]
     if first := [problem for problem in feedback.problems if problem.startswith(FIRST)]:
         fitting = [spec for spec in specs if f"{FIRST} {spec.name}:" in first[0]]
         return [*fitting, *(spec for spec in specs if spec.name == DONE.name)] if fitting else specs
-    if any(problem.startswith((FOUND_NOTHING, NARROWER)) for problem in feedback.problems):
+    if any(problem.startswith((FOUND_NOTHING, WITHIN_EMPTY)) for problem in feedback.problems):
         return [spec for spec in specs if spec.name != chosen]
     return specs
 
@@ -199,7 +199,7 @@ def _spent(feedback: Feedback | None, known: Known, tools: Mapping[str, Tool]) -
         return
     chosen = str(feedback.shown).partition("(")[0]
     reads = chosen in tools and tools[chosen].effect == "reads"
-    if reads and any(problem.startswith((ANSWERED, CONTAINED)) for problem in feedback.problems):
+    if reads and any(problem.startswith((ANSWERED, WITHIN_SHOWN)) for problem in feedback.problems):
         yield chosen
     if known.found_nothing and any(problem.endswith(MADE_UP) for problem in feedback.problems):
         yield chosen

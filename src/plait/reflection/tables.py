@@ -1,0 +1,51 @@
+"""Tables, as tools' lists of records are shown: a header, then a line for each record, cells between bars."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from plait.models.schema import is_identifier
+
+BAR = " | "
+_PERSON = re.compile(
+    r"from|to|cc|by|sender|recipient|participant|attendee|assign|owner|author|contact|customer|organi[sz]er|who",
+    re.IGNORECASE,
+)
+
+
+def identifiers(table: str) -> list[str]:
+    """Return the values of the identifier column; empty where the text is no table with one."""
+    header, *rows = _lines(table)
+    column = next((n for n, name in enumerate(header) if is_identifier(name)), None)
+    return [] if column is None else [row[column] for row in rows if len(row) == len(header)]
+
+
+def column(table: str, name: str) -> list[str]:
+    """Return the values of the column of that name; empty where there is none."""
+    header, *rows = _lines(table)
+    return [row[header.index(name)] for row in rows if len(row) == len(header)] if name in header else []
+
+
+def rows_of(tables: Iterable[str]) -> Mapping[str, str]:
+    """Return the rows of tables by their first cell."""
+    lines = [line for table in tables for line in table.splitlines()[1:]]
+    return {line.partition(BAR)[0]: line for line in lines if BAR in line}
+
+
+def persons_of(tables: Iterable[str]) -> Mapping[str, set[str]]:
+    """Return the small words of the cells that name people, by the first cell of their row."""
+    found: dict[str, set[str]] = {}
+    for table in tables:
+        header, *rows = _lines(table)
+        of_people = [any(map(_PERSON.fullmatch, re.split(r"\W|_", name))) for name in header]
+        for row in (row for row in rows if len(row) == len(header)):
+            cells = [cell for cell, person in zip(row, of_people, strict=True) if person or _is_address(cell)]
+            found[row[0]] = set(re.findall(r"[a-z]+", " ".join(cells).lower()))
+    return found
+
+
+def _is_address(cell: str) -> bool:
+    return re.fullmatch(r"[^@\s]+@[^@\s]+", cell) is not None
+
+
+def _lines(table: str) -> list[list[str]]:
+    return [line.split(BAR) for line in table.splitlines()] or [[]]
