@@ -2,12 +2,13 @@
 
 Templates are taken in an order that the seed gives. Of each, runs on the first instances teach a memory that
 goes on growing; then the other instances are run, each on a copy of that memory as it is, with both halves of
-experience, with none, with either, and with both on what half of the instances taught. Resumable: a task that
-has a line is not run again. The memories stay in the home, so that another model can be run with what the
+experience, with none, with either, and with both on what half of the instances taught, and by a plain ReAct
+loop. Resumable: a task that has a line is not run again. The memories stay in the home, so that another model can be run with what the
 first one learned: --user names it, and only its own lines are added.
 
 python -m benchmarks._experience --data DIR --home DIR [--templates 3] [--skip 0] [--train 5] [--seed 0]
-    [--model ID] [--user ID] [--teach model|gold] [--variants both,none,half,execution,planning] [--same]
+    [--model ID] [--user ID] [--teach model|gold] [--variants both,none,half,execution,planning,react]
+    [--same]
 """
 
 import argparse
@@ -38,12 +39,14 @@ from plait.paths import models_folder
 from plait.runtime.log import RunLog
 from plait.runtime.options import DEFAULT_MODEL, Options
 
+REACT = "react"
 VARIANTS: Mapping[str, tuple[str, ...]] = {
     "both": (),
     "none": ("experience",),
     "half": (),
     "execution": ("planning-experience",),
     "planning": ("execution-experience",),
+    REACT: (),
 }
 """What is switched off; `half` uses what half of the instances taught."""
 Rows = Sequence[tuple[int, WorkbenchTask]]
@@ -129,7 +132,8 @@ class Study:
         try:
             means = Means(options=options, log=log, model=self._model)
             file = self.home / f"{name}.done.jsonl"
-            work = Work(benchmark=WORKBENCH, method=METHODS["plait"], means=means, file=file)
+            method = METHODS[REACT if name.endswith(REACT) else "plait"]
+            work = Work(benchmark=WORKBENCH, method=method, means=means, file=file)
             await run_trials(rows, work, tell)
         finally:
             await log.close()
