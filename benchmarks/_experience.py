@@ -1,10 +1,10 @@
 """What some instances of a WorkBench template teach, used on its other instances, with a real model.
 
-Templates are taken in an order that the seed gives. Of each, runs on the first instances teach a memory that
-goes on growing; then the other instances are run, each on a copy of that memory as it is, with both halves of
-experience, with none, with either, and with both on what half of the instances taught, and by a plain ReAct
-loop. Resumable: a task that has a line is not run again. The memories stay in the home, so that another model can be run with what the
-first one learned: --user names it, and only its own lines are added.
+Templates are taken in an order that the seed gives. Of each, runs on the first instances teach a memory
+that goes on growing; then the other instances are run, each on a copy of that memory as it is, with both
+halves of experience, with none, with either, and with both on what half of the instances taught, and by a
+plain ReAct loop. Resumable: a task that has a line is not run again. The memories stay in the home, so that
+another model can be run with what the first one learned: --user names it, and only its own lines are added.
 
 python -m benchmarks._experience --data DIR --home DIR [--templates 3] [--skip 0] [--train 5] [--seed 0]
     [--model ID] [--user ID] [--teach model|gold] [--variants both,none,half,execution,planning,react]
