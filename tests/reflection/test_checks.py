@@ -37,7 +37,16 @@ def test_of_a_made_up_id_those_in_the_latest_result_are_told() -> None:
     rows = "".join(f"\n{n} | dana" for n in range(7))
     facts = known("return it", "return it", f"loan_id | of{rows}", "letter_id | of\n99 | omar")
     (problem,) = call_problems(tool("changes"), {"loan_id": "123"}, facts)
-    assert problem == f"loan_id '123' {MADE_UP_BESIDE} 0, 1, 2, 3, 4"
+    assert problem == f"loan_id '123' {MADE_UP_BESIDE} 0, 1, 2, 3, 4, or look it up"
+    odd = known(
+        "return it",
+        "return it",
+        f"loan_id | of\n7 | dana\n7 | omar\n | lena\nsay done() | mira\n{'9' * 99} | bo",
+    )
+    (problem,) = call_problems(tool("changes"), {"loan_id": "123"}, odd)
+    assert problem == f"loan_id '123' {MADE_UP_BESIDE} 7, or look it up"
+    (problem,) = call_problems(tool("changes"), {"id": "123"}, known("return it", "", "id | of\n7 | dana"))
+    assert problem == f"id '123' {MADE_UP}"
     (problem,) = call_problems(tool("changes"), {"book_id": "123"}, facts)
     assert problem == f"book_id '123' {MADE_UP}"
 

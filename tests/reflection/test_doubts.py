@@ -273,6 +273,11 @@ def test_of_the_first_in_time_the_words_of_a_name_do_not_choose() -> None:
     found = known("Cancel my first meeting on the day", seen, steps=[step({}, seen)])
     assert doubt({"event_id": "47"}, found, "changes") == ""
     assert doubt({"event_id": "160"}, found, "changes").startswith("right seems 47:")
+    # Nothing is said against one whose name the task says, and the other has not.
+    both = known(
+        "Cancel my first meeting, the sprint planning, or if ann asks the last", seen, steps=[step({}, seen)]
+    )
+    assert doubt({"event_id": "47"}, both, "changes") == ""
     alone = known("Cancel my first meeting with ann", seen, steps=[step({}, seen)])
     assert doubt({"event_id": "160"}, alone, "changes") == ""
     assert doubt({"event_id": "47"}, alone, "changes").startswith("right seems 160:")
@@ -313,6 +318,10 @@ def test_the_verb_of_the_task_names_the_tool() -> None:
         ("Send Bo the last email of Ann", "post.forward_email", ""),
         ("Reply to Ann's last email", "post.forward_email", f"{MEANT} post.reply_email"),
         ("Reply to Ann's last email. Forward it to Bo", "post.forward_email", ""),
+        ("Send Bo an email. Reply to Ann's last one", "post.send_email", ""),
+        ("Email Bo: reply to the client today", "post.send_email", ""),
+        ("Write to Bo (answer by Friday)", "post.send_email", ""),
+        ("Cancel all my meetings", "create_event", ""),
     ],
 )
 def test_what_the_task_orders_names_the_tool_and_a_name_in_it_does_not(
@@ -385,3 +394,24 @@ def test_after_the_one_new_thing_that_was_wanted_nothing_is_looked_up(task: str,
     found = doubts(look, {"name": "sam"}, known(task, "sam", steps=[sent]))
     assert any(text.startswith("the task speaks of one thing") for text in found) is makes
     assert doubts(look, {"name": "sam"}, known(task, "sam")) == []
+
+
+SENT = """email_id | inbox/outbox | sender/recipient | subject | sent
+1 | outbox | ann.lee@atlas.com | Lunch | 2023-12-04 09:00
+2 | outbox | bo.ray@atlas.com | Lunch | 2023-12-05 09:00
+3 | inbox | ann.ray@atlas.com | Status | 2023-12-06 09:00"""
+
+
+@pytest.mark.parametrize(
+    ("task", "id"),
+    [
+        ("Delete the last email to Ann Lee", "1"),
+        ("Delete the last email from Ann Lee", "1"),
+        ("Forward the last email to Bo", "3"),
+        ("I need to delete the last email from Bo", "2"),
+        ("Forward Ann Lee's last email to Bo Ray", "1"),
+    ],
+)
+def test_nothing_seems_right_that_the_task_tells_less_of_than_of_what_was_chosen(task: str, id: str) -> None:
+    found = known(task, SENT, steps=[step({"query": "x"}, SENT)])
+    assert doubt({"email_id": id}, found, "changes") == ""

@@ -201,3 +201,15 @@ def test_a_search_without_a_bound_finds_more_than_one_with_it() -> None:
     assert not within({"query": "Expo"}, DAY)
     assert alike({"query": "Expo"}, DAY)
     assert not alike({"query": "Fair"}, DAY)
+
+
+@pytest.mark.parametrize(
+    "name", ["time_max", "maxDate", "end", "end_time", "timeEnd", "validUntil", "dueBefore", "to"]
+)
+def test_an_upper_bound_is_known_by_a_word_of_its_name(name: str) -> None:
+    assert within({name: "2023-12-04"}, {name: "2023-12-05"})
+
+
+@pytest.mark.parametrize("name", ["send_date", "weekend", "calendar_date", "pending_on", "to_day"])
+def test_what_only_holds_the_letters_of_a_bound_is_none(name: str) -> None:
+    assert not within({name: "2023-12-04"}, {name: "2023-12-05"})

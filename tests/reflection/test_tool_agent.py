@@ -293,7 +293,9 @@ async def test_where_another_tool_comes_first_only_that_is_offered() -> None:
     assert (await chosen(stage, step("search_events", {"name": "Project"}, "None."))).name == "search_tasks"
 
 
-async def test_where_the_task_orders_what_a_tool_is_named_after_only_that_tool_is_offered() -> None:
+async def test_where_the_task_orders_what_a_tool_is_named_after_only_that_tool_or_the_end_is_offered() -> (
+    None
+):
     @tool(effect="changes")
     def send_letter(to: str) -> str:
         return ""
@@ -312,7 +314,7 @@ async def test_where_the_task_orders_what_a_tool_is_named_after_only_that_tool_i
     form = stage.models["tool"].requests[1].form
     assert isinstance(form, Grammar)
     assert "send_letter" not in form.gbnf
-    assert "done" not in form.gbnf
+    assert "done" in form.gbnf  # Who does not want that either need not.
 
 
 async def test_the_tool_that_is_meant_is_offered_also_where_another_record_seems_right() -> None:

@@ -35,7 +35,7 @@ def _keep(effects: Effects, leaf: Leaf) -> None:
     run = leaf.run
     if leaf.stand_ins:
         steps = [s for each in leaf.below() for s in each.run.steps if s.ok or not each.run.replaced]
-        run = SubtaskRun(subtask=run.subtask, status="succeeded", result=run.result, steps=steps)
+        run = SubtaskRun(subtask=run.subtask, status="succeeded", steps=steps)
     if any(step.effect and step.ok for step in run.steps):
         effects.finished[run.subtask.goal.lower()] = run
 

@@ -22,6 +22,7 @@ DONE_BEFORE = "this was done already and must not be done twice: go on, or call 
 MADE_UP = "is in no result and not in the task: look it up first"
 MADE_UP_BESIDE = "is in no result and not in the task; the results have"
 SHOWN_IDS = 5
+_PLAIN_ID = re.compile(r"[\w-]{1,64}")
 MAY_BE_DONE = "nobody knows whether this was done already: look it up, or call done and say so"
 _CALLERS_OWN = re.compile(
     r"(?:x|client)_?request_?id|correlation_?id|trace_?id|idempotency_?id", re.IGNORECASE
@@ -91,14 +92,19 @@ def _made_up(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator
                 known_text = not _ADDRESS.match(text) or text.lower() in heard
             if not known_text:
                 beside = ", ".join(_seen(name, known)) if identifies else ""
-                yield f"{name} {text!r} {f'{MADE_UP_BESIDE} {beside}' if beside else MADE_UP}"
+                yield f"{name} {text!r} {f'{MADE_UP_BESIDE} {beside}, or look it up' if beside else MADE_UP}"
 
 
 def _seen(name: str, known: Known) -> list[str]:
-    """Return the values of the column of that name in the latest result that has it, a few at most."""
+    """Return the values of the column of that name in the latest result that has it, a few at most.
+
+    A plain `id` may be of anything.
+    """
+    if name.lower() == "id":
+        return []
     for text in reversed(known.texts):
-        if values := column(text, name):
-            return values[:SHOWN_IDS]
+        if values := [value for value in column(text, name) if _PLAIN_ID.fullmatch(value)]:
+            return list(dict.fromkeys(values))[:SHOWN_IDS]
     return []
 
 

@@ -41,10 +41,10 @@ NO_TOOLS: Mapping[str, Tool] = {}
 SHOWN_LEFT = 5
 FEW_ROWS = 3
 """Fewer than any tool shows at most: a result of so many rows is all that there is."""
-_SEARCHES = re.compile(
-    r"(?!.*(?:availab|free|slot|total|count))(?:search|find|list|query|look_?up)", re.IGNORECASE
+_SEARCHES = frozenset({"search", "find", "list", "query", "lookup"})
+_MEASURES = frozenset(
+    {"available", "availability", "balances", "count", "free", "slot", "slots", "times", "total", "totals"}
 )
-"""Names of tools that find records: a narrower search finds some of what a wider one does."""
 
 
 def doubts(
@@ -102,8 +102,9 @@ def _repeated(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator
 
 def _within_another(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     """Find a search for records among those that another one found, or would have found."""
-    if not _SEARCHES.match(name.rpartition(".")[2]):
-        return
+    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.rpartition(".")[2]).lower())
+    if words[0] not in _SEARCHES or not _MEASURES.isdisjoint(words):
+        return  # A narrower search finds some of the records of a wider one, but not of what is measured.
     wider = [step for step in _latest(known) if step.tool == name and within(arguments, step.arguments)]
     if any(step.empty for step in wider):
         yield WITHIN_EMPTY

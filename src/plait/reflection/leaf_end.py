@@ -10,7 +10,6 @@ from plait.reflection.crew import Crew
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.phrases import of_several
 from plait.reflection.second_opinion import holds, reached
-from plait.reflection.tables import identifiers
 from plait.reflection.trajectory import Step, SubtaskRun
 
 SEARCHES_ENOUGH = 2
@@ -27,7 +26,7 @@ async def done_before(journal: Journal, crew: Crew, run: SubtaskRun, memory: Sho
         return await reached(branch, crew, run)
 
     if crew.settings.tool.enabled and await journal.branch("before", place, None):
-        end(journal, run, memory, "succeeded", run.result)
+        end(journal, run, memory, "succeeded", run.result or _done_by(run))
 
 
 def end(journal: Journal, run: SubtaskRun, memory: ShortTermMemory, status: str, result: str) -> None:
@@ -105,8 +104,9 @@ def _done_by(run: SubtaskRun) -> str:
 
 
 def _found(run: SubtaskRun) -> bool:
-    """Whether a read found records that something can be done to."""
-    return any(step.ok and not step.effect and identifiers(step.observation) for step in run.steps)
+    """Whether the tool that found nothing last found something before."""
+    tool = run.steps[-1].tool
+    return any(step.tool == tool and step.ok and not step.empty for step in run.steps)
 
 
 def _changed(run: SubtaskRun) -> list[Step]:

@@ -10,9 +10,10 @@ from typing import Any
 from plait.models.schema import is_identifier
 from plait.reflection.checks import Known, strings
 from plait.reflection.dates import MOMENT, named_shift
-from plait.reflection.phrases import KINDS, becomes, extreme, kinds, orders, small_words, topics
-from plait.reflection.requests import request_of, unquoted
-from plait.reflection.tables import BAR, persons_of, rows_of
+from plait.reflection.milestones import CHANGES
+from plait.reflection.phrases import KINDS, extreme, kinds, of_several, orders, small_words, topics, words_of
+from plait.reflection.requests import request_of
+from plait.reflection.tables import BAR, rows_of
 from plait.tools.tool import Tool
 
 RIGHT = "right seems"
@@ -26,21 +27,36 @@ _ALIKE = (*_SURE, frozenset({"cancel", "delete", "remove"}), frozenset({"add", "
 """Orders that the same tool may carry out; what the first ones order cannot be done by another."""
 _NONE: frozenset[str] = frozenset()
 _BROAD = frozenset({"change", "edit", "modify", "set", "update"})
-_WHOSE = re.compile(r"\b(?:from|with|of|by)\s+([a-z]+)|\b([a-z]+)['\u2019]s\b")
+NAME_CHARACTERS = 60
+_COMMON = frozenset(
+    re.findall(
+        r"\w+",
+        """a after all an and are as at be before but by can could do does first for from has have i in into
+        is it its last latest me my new newest next of oldest on one or our out please recent s so
+        that the their them then this to up was what when which who will with would you your""",
+    )
+)
+"""Words that name nothing."""
+_GOAL = re.compile(
+    r"(?<!\bneed )(?<!\bwant )(?<!\blike )(?<!\bhave )(?<!\bgoing )\b(?:to|into|as)\b[^.;!?,]*", re.IGNORECASE
+)
+"""Where something goes or what becomes of it, which tells nothing of what it is."""
 
 
 def other_verb(tool: Tool, known: Known, tools: Mapping[str, Tool]) -> Iterator[str]:
     """Find a change by `send_letter` where the task orders to answer and there is `answer_letter`.
 
-    Only before anything was done, and where the task orders one kind of thing. Anything may be done by an
-    update, and to send something may be to forward it: neither is doubted.
+    Only of a task that orders one thing, and before anything was done. Anything may be done by an update,
+    and to send something may be to forward it: neither is doubted.
     """
     verb, _, thing = _last_part(tool.name).partition("_")
-    ordered = {order: _same(order) for order in orders(known.task) if _same(order)}
-    if not thing or verb in _BROAD or len(set(ordered.values())) != 1 or known.effects.done:
+    if not thing or verb in _BROAD or known.effects.done or of_several(known.task):
         return
-    ((order, same), *_) = ordered.items()
-    if (_same(verb) | {verb}) & (same | small_words(known.task)):
+    verbs = CHANGES.union(*_ALIKE, (_last_part(each).partition("_")[0] for each in tools))
+    surely, perhaps = (words & verbs for words in orders(known.task))
+    order = next(iter(surely), "")
+    same = _same(order)
+    if len(surely) != 1 or perhaps - same or (_same(verb) | {verb}) & (same | small_words(known.task)):
         return
     for name, other in tools.items():
         fits = other.effect != "reads" and group_of(name) == group_of(tool.name)
@@ -94,34 +110,40 @@ def another_than_meant(arguments: Mapping[str, Any], known: Known) -> Iterator[s
     tables = [step.observation for step in (found if about else found[-1:])]
     rows = rows_of(tables)
     chosen = ids_of(arguments).intersection(rows)
-    fitting = _fitting(tables, about, known.task)
+    fitting = _fitting(rows, about, known.task)
     moments = {id: MOMENT.findall(rows[id]) for id in fitting}
     # Of rows with several moments nobody knows which one counts.
     if order is not None and all(len(each) == 1 for each in moments.values()):
         fitting = sorted(fitting, key=lambda id: moments[id][0], reverse=order == "last")[:1]
     elif not about:
         return
-    if len(chosen) == 1 and fitting and not chosen.intersection(fitting):
+    if len(chosen) != 1 or not fitting or chosen.intersection(fitting):
+        return
+    said = _telling(known.task)
+    if not said & _names(rows[chosen.pop()]) - _names(rows[fitting[0]]):
         yield f"{RIGHT} {fitting[0]}: of those found it is the {order or 'one'} that the task means"
 
 
-def _fitting(tables: Sequence[str], about: Sequence[str], task: str) -> list[str]:
-    """Return the rows that are about all the task quotes, are called as it says, and of whom it names."""
-    told, rows = unquoted(request_of(task)).lower(), rows_of(tables)
-    named = [id for id, row in rows.items() if any(_is_name(cell, told) for cell in row.lower().split(BAR))]
-    whose = {word for pair in _WHOSE.findall(told) for word in pair if word}
-    persons = persons_of(tables)
+def _fitting(rows: Mapping[str, str], about: Sequence[str], task: str) -> list[str]:
+    """Return the rows that are about all the task quotes, of these those with most names of the task."""
+    said = _telling(_GOAL.sub(" ", task))
     shared = {
-        id: len(whose & persons.get(id, set()))
-        for id in named or rows
-        if all(topic.lower() in rows[id].lower() for topic in about)
+        id: len(said & _names(row))
+        for id, row in rows.items()
+        if all(topic.lower() in row.lower() for topic in about)
     }
     return [id for id, count in shared.items() if count == max(shared.values())]
 
 
-def _is_name(cell: str, told: str) -> bool:
-    """Whether a cell of more than a word is what a task calls something, and not what it shall be called."""
-    return " " in cell and cell in told and not becomes(told, cell)
+def _telling(task: str) -> set[str]:
+    """Return the words of a task that may tell one record from another of its kind."""
+    return words_of(task) - KINDS.keys() - _COMMON
+
+
+def _names(row: str) -> set[str]:
+    """Return the words of the cells of a row that name somebody or something; longer ones are texts."""
+    cells = [cell for cell in row.lower().split(BAR) if len(cell) <= NAME_CHARACTERS]
+    return set(re.findall(r"[a-z]+", " ".join(cells)))
 
 
 def moved_wrongly(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:

@@ -7,6 +7,7 @@ What a task quotes is not understood, and neither are the texts of its input fil
 """
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from plait.reflection.dates import DAYS, MONTHS
@@ -158,9 +159,18 @@ def becomes(task: str, value: str) -> bool:
     return named.search(" ".join(request_of(task).split())) is not None
 
 
-def orders(task: str) -> set[str]:
-    """Return the words that may say what to do: the first of each clause, after `please` and the like."""
-    return {found[1].lower() for clause in _MARKS.split(_told(task)) if (found := _FIRST_WORD.match(clause))}
+def orders(task: str) -> tuple[set[str], set[str]]:
+    """Return the words that say what to do: the first of each clause, after `please` and the like.
+
+    In the second set also those after a colon, a bracket, a dash or in a new line, which may be what a letter
+    is to say.
+    """
+    told = _told(task)
+    return _first_words(_CLAUSES.split(told)), _first_words(_MARKS.split(told))
+
+
+def _first_words(clauses: Sequence[str]) -> set[str]:
+    return {found[1].lower() for clause in clauses if (found := _FIRST_WORD.match(clause))}
 
 
 def small_words(task: str) -> set[str]:

@@ -13,7 +13,7 @@ _QUOTED = re.compile(
 )
 _UNCLOSED = re.compile(
     r"""(?<=\s)(with|says?|saying|called|named|titled?|title it) """
-    r"""(?:(?P<mark>['"])(?=[a-z])(?!.*(?P=mark)(?!\w))|[\u2018\u201c](?!.*[\u2019\u201d](?!\w))).*\Z""",
+    r"""(?:(?P<mark>['"])(?=\w)(?!\d0s\b)(?!.*(?P=mark)(?!\w))|[\u2018\u201c](?!.*[\u2019\u201d](?!\w))).*\Z""",
     re.IGNORECASE | re.DOTALL,
 )
 """A quotation that is begun and not ended: nobody knows how far it goes."""

@@ -15,7 +15,7 @@ from plait.reflection.trajectory import Step
 from plait.tools.tool import Tool
 
 _LOWER = re.compile(r"(^|_)(min|start|from|since|after)$", re.IGNORECASE)
-_UPPER = re.compile(r"max$|(^|_)(max|end|until|before)(_|$)|(^|_)to$|^end(date|time)", re.IGNORECASE)
+_UPPER = frozenset({"max", "end", "until", "before"})
 _KIND = re.compile(
     r"(?<=\w)\s+(meeting|event|appointment|e-?mail|message|task|document|file|note|contact|customer|record)s?$",
     re.IGNORECASE,
@@ -57,7 +57,7 @@ def wider(step: Step, known: Known) -> dict[str, Any] | None:
     """
     less = dict(step.arguments)
     if not known.dates and ahead(known.task):
-        less = {name: v for name, v in less.items() if not (_is_dated(v) and _UPPER.search(name))}
+        less = {name: v for name, v in less.items() if not (_is_dated(v) and _is_upper(name))}
     less = {name: _bare(name, value) for name, value in less.items()}
     return less if less and less != step.arguments else None
 
@@ -95,7 +95,7 @@ def _said_by_bounds(tool: Tool, name: str, arguments: Mapping[str, Any]) -> bool
     if not isinstance(value, str) or not ISO_DAY.fullmatch(value.strip()) or name in _required(tool):
         return False
     bounds = [other for other in arguments if str(arguments[other]).startswith(value.strip())]
-    both = any(map(_LOWER.search, bounds)) and any(map(_UPPER.search, bounds))
+    both = any(map(_LOWER.search, bounds)) and any(map(_is_upper, bounds))
     return both and not _is_bound(name) and _OF_TIME.search(name) is None
 
 
@@ -105,6 +105,12 @@ def _no_wider(name: str, mine: str, theirs: str) -> bool:
         return mine == theirs
     mine, theirs = mine.replace("T", " "), theirs.replace("T", " ")
     return mine >= theirs if _LOWER.search(name) else mine <= theirs
+
+
+def _is_upper(name: str) -> bool:
+    """Whether a parameter is an upper bound, such as `time_max`, `endDate` or `to`."""
+    words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+    return not _UPPER.isdisjoint(words) or words[-1:] == ["to"]
 
 
 def _bounds(arguments: Mapping[str, Any]) -> dict[str, str]:
@@ -117,7 +123,7 @@ def _timeless(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_bound(name: str) -> bool:
-    return _LOWER.search(name) is not None or _UPPER.search(name) is not None
+    return _LOWER.search(name) is not None or _is_upper(name)
 
 
 def _required(tool: Tool) -> Sequence[str]:

@@ -1,15 +1,10 @@
 """Tables, as tools' lists of records are shown: a header, then a line for each record, cells between bars."""
 
-import re
 from collections.abc import Iterable, Mapping
 
 from plait.models.schema import is_identifier
 
 BAR = " | "
-_PERSON = re.compile(
-    r"from|to|cc|by|sender|recipient|participant|attendee|assign|owner|author|contact|customer|organi[sz]er|who",
-    re.IGNORECASE,
-)
 
 
 def identifiers(table: str) -> list[str]:
@@ -29,22 +24,6 @@ def rows_of(tables: Iterable[str]) -> Mapping[str, str]:
     """Return the rows of tables by their first cell."""
     lines = [line for table in tables for line in table.splitlines()[1:]]
     return {line.partition(BAR)[0]: line for line in lines if BAR in line}
-
-
-def persons_of(tables: Iterable[str]) -> Mapping[str, set[str]]:
-    """Return the small words of the cells that name people, by the first cell of their row."""
-    found: dict[str, set[str]] = {}
-    for table in tables:
-        header, *rows = _lines(table)
-        of_people = [any(map(_PERSON.fullmatch, re.split(r"\W|_", name))) for name in header]
-        for row in (row for row in rows if len(row) == len(header)):
-            cells = [cell for cell, person in zip(row, of_people, strict=True) if person or _is_address(cell)]
-            found[row[0]] = set(re.findall(r"[a-z]+", " ".join(cells).lower()))
-    return found
-
-
-def _is_address(cell: str) -> bool:
-    return re.fullmatch(r"[^@\s]+@[^@\s]+", cell) is not None
 
 
 def _lines(table: str) -> list[list[str]]:

@@ -163,10 +163,10 @@ def _offer(
 ) -> Sequence[CallSpec]:
     """Return what the next try may call.
 
-    Where an effect is done already: that tool, or the end. Where a check knows which tool is meant: that one.
-    Where it knows what seems right: that tool, or the one it names. Where another one comes first: that one.
-    Where nothing was found yet that the task is about: what changes nothing. Where the very search or a wider
-    one found nothing before: another tool.
+    Where an effect is done already: that tool, or the end. Where a check knows which tool is meant:
+    that one, or the end. Where it knows what seems right: that tool, or the one it names. Where another
+    one comes first: that one. Where nothing was found yet that the task is about: what changes nothing.
+    Where the very search or a wider one found nothing before: another tool.
     """
     if feedback is None:
         return specs
@@ -174,13 +174,15 @@ def _offer(
     if any(problem.startswith(DONE_BEFORE) for problem in feedback.problems):
         return [spec for spec in specs if spec.name in (chosen, DONE.name)]
     if meant := [problem for problem in feedback.problems if problem.startswith(MEANT)]:
-        return [spec for spec in specs if f"{MEANT} {spec.name}:" in meant[0]] or specs
+        fitting = [spec for spec in specs if f"{MEANT} {spec.name}:" in meant[0]]
+        return [*fitting, *(spec for spec in specs if spec.name == DONE.name)] if fitting else specs
     if right := [problem for problem in feedback.problems if problem.startswith(RIGHT)]:
         fitting = [spec for spec in specs if spec.name == chosen or f"{RIGHT} {spec.name}:" in right[0]]
         return fitting or specs  # Without a grammar a model may have chosen what was not on offer.
     if any(problem.startswith(NOTHING_ABOUT) for problem in feedback.problems):
         changing = {name for name, tool in tools.items() if tool.effect != "reads"}
-        return [spec for spec in specs if spec.name not in changing]
+        left = [spec for spec in specs if spec.name not in changing]
+        return left if len(left) > 1 else specs  # The end alone is no choice.
     if first := [problem for problem in feedback.problems if problem.startswith(FIRST)]:
         fitting = [spec for spec in specs if f"{FIRST} {spec.name}:" in first[0]]
         return [*fitting, *(spec for spec in specs if spec.name == DONE.name)] if fitting else specs
