@@ -337,6 +337,41 @@ async def test_the_tool_that_is_meant_is_offered_also_where_another_record_seems
     assert "forward_letter" not in form.gbnf
 
 
+@pytest.mark.parametrize(
+    ("task", "searches"),
+    [
+        ("Send a letter to dana", False),
+        ("Answer the last letter of dana", True),
+        ("Send letters to all", True),
+    ],
+)
+async def test_who_is_to_make_one_thing_and_looks_in_vain_may_only_make_it(task: str, searches: bool) -> None:
+    @tool(effect="reads")
+    def search_people(name: str) -> str:
+        return ""
+
+    @tool(effect="reads")
+    def search_letters(of: str) -> str:
+        return ""
+
+    @tool(effect="changes")
+    def send_letter(to: str) -> str:
+        return ""
+
+    tools = [from_function(each, source="tests") for each in (search_people, search_letters, send_letter)]
+    again, sent = call('search_letters(of="dana")'), call('send_letter(to="dana at home")')
+    seen = [
+        step("search_people", {"name": "dana"}, "dana at home"),
+        step("search_letters", {"of": "dana"}, "[]"),
+    ]
+    stage = Stage(task=task, tools=tools, tool=[again, sent])
+    assert (await chosen(stage, *seen)).name == "send_letter"
+    form = stage.models["tool"].requests[1].form
+    assert isinstance(form, Grammar)
+    assert ("search_people" in form.gbnf) is searches
+    assert "send_letter" in form.gbnf
+
+
 async def test_before_anything_about_the_topic_was_found_only_searches_are_offered() -> None:
     found = step("search_loans", {"who": "dana"}, f"loan_id {DANA} of dana")
     stage = Stage(task="Return the loan about 'Tides'", tool=[give_back(DANA), search("Tides")])

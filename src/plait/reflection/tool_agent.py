@@ -19,6 +19,7 @@ from plait.reflection.crew import Crew
 from plait.reflection.doubts import ANSWERED, FOUND_NOTHING, WITHIN_EMPTY, WITHIN_SHOWN, done_doubts, doubts
 from plait.reflection.meant import FIRST, MEANT, NOTHING_ABOUT, RIGHT
 from plait.reflection.memory import ShortTermMemory
+from plait.reflection.phrases import makes_one
 from plait.reflection.searches import mended
 from plait.reflection.second_opinion import reached, wanted
 from plait.reflection.trajectory import SubtaskRun, Trajectory
@@ -26,6 +27,8 @@ from plait.reflection.wording import Hints
 from plait.tools.tool import Tool
 
 MAX_RESULT = 300
+LOOKED = (ANSWERED, FOUND_NOTHING, WITHIN_EMPTY, WITHIN_SHOWN)
+"""How a doubt begins about a look around that tells nothing new."""
 DONE = CallSpec(
     name="done",
     description="the subtask is finished; result says in one sentence what came out, with ids",
@@ -88,7 +91,7 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
         spent.update(_spent(feedback, moment.known, crew.executor.tools))
         left = [spec for spec in specs if spec.name not in spent]
         # The end alone is no choice.
-        offer = _offer(left if len(left) > 1 else specs, feedback, crew.executor.tools)
+        offer = _offer(left if len(left) > 1 else specs, feedback, moment.known, crew.executor.tools)
         form = _form(offer, crew.settings.function_calling, gate.enabled)
         hints = Hints(moment.memory.entries, feedback, failed_steps=crew.settings.short_term)
         chat = crew.wording.tool(crew.told_task, moment.run, moment.trajectory, hints, gate.enabled)
@@ -159,14 +162,15 @@ def _objections(crew: Crew, choice: Choice, known: Known) -> tuple[list[str], li
 
 
 def _offer(
-    specs: Sequence[CallSpec], feedback: Feedback | None, tools: Mapping[str, Tool]
+    specs: Sequence[CallSpec], feedback: Feedback | None, known: Known, tools: Mapping[str, Tool]
 ) -> Sequence[CallSpec]:
     """Return what the next try may call.
 
     Where an effect is done already: that tool, or the end. Where a check knows which tool is meant:
     that one, or the end. Where it knows what seems right: that tool, or the one it names. Where another
     one comes first: that one. Where nothing was found yet that the task is about: what changes nothing.
-    Where the very search or a wider one found nothing before: another tool.
+    Where one new thing is wanted, and a look around tells nothing new: what changes something. Where
+    the very search or a wider one found nothing before: another tool.
     """
     if feedback is None:
         return specs
@@ -186,9 +190,19 @@ def _offer(
     if first := [problem for problem in feedback.problems if problem.startswith(FIRST)]:
         fitting = [spec for spec in specs if f"{FIRST} {spec.name}:" in first[0]]
         return [*fitting, *(spec for spec in specs if spec.name == DONE.name)] if fitting else specs
+    if any(problem.startswith(LOOKED) for problem in feedback.problems) and _only_makes(known):
+        reading = {name for name, tool in tools.items() if tool.effect == "reads"}
+        left = [spec for spec in specs if spec.name not in reading]
+        return left if len(left) > 1 else specs
     if any(problem.startswith((FOUND_NOTHING, WITHIN_EMPTY)) for problem in feedback.problems):
         return [spec for spec in specs if spec.name != chosen]
     return specs
+
+
+def _only_makes(known: Known) -> bool:
+    """Whether the one new thing that the task wants is yet to be made, and what was looked up is there."""
+    found = any(step.ok and not step.empty and not step.effect for step in known.steps)
+    return found and not known.effects.done and makes_one(known.task)
 
 
 def _spent(feedback: Feedback | None, known: Known, tools: Mapping[str, Tool]) -> Iterator[str]:
