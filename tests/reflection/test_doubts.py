@@ -415,3 +415,22 @@ SENT = """email_id | inbox/outbox | sender/recipient | subject | sent
 def test_nothing_seems_right_that_the_task_tells_less_of_than_of_what_was_chosen(task: str, id: str) -> None:
     found = known(task, SENT, steps=[step({"query": "x"}, SENT)])
     assert doubt({"email_id": id}, found, "changes") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("brainstorming on December 18 at 12", "brainstorming"),
+        ("brainstorming on December 18", "brainstorming"),
+        ("brainstorming", ""),
+        ("brainstorming on December 18 and the day after", ""),
+        ("on December 18", ""),
+    ],
+)
+def test_a_new_name_does_not_end_in_the_day_it_is_on(name: str, right: str) -> None:
+    task = "Create an event called brainstorming on December 18 at 12 with dana"
+    found = doubt({"event_name": name}, known(task, dates=DATES), "changes")
+    assert found == (f"right seems event_name={right!r}: the rest says when it is" if right else "")
+    quoted = known(f"Create an event called '{name}' with dana", dates=DATES)
+    assert doubt({"event_name": name}, quoted, "changes") == ""
+    assert doubt({"body": name}, known(task, dates=DATES), "changes") == ""

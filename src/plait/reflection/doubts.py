@@ -16,6 +16,7 @@ from plait.reflection.dates import ISO_DAY
 from plait.reflection.hours import hour_limit, outside
 from plait.reflection.meant import (
     another_than_meant,
+    dated_name,
     group_of,
     ids_of,
     moved_wrongly,
@@ -67,6 +68,7 @@ def doubts(
     else:
         found += [*other_verb(tool, known, tools), *not_found(arguments, known)]
         found += [*another_than_meant(arguments, known), *moved_wrongly(arguments, known)]
+        found += dated_name(arguments, known)
     return found
 
 

@@ -28,6 +28,8 @@ _ALIKE = (*_SURE, frozenset({"cancel", "delete", "remove"}), frozenset({"add", "
 _NONE: frozenset[str] = frozenset()
 _BROAD = frozenset({"change", "edit", "modify", "set", "update"})
 NAME_CHARACTERS = 60
+_NAME = re.compile(r"(^|_)(name|title|subject|summary)$", re.IGNORECASE)
+_CLOCK = re.compile(r"(?: at \d{1,2}(?::\d{2})?(?: ?[ap]\.?m\.?)?)?", re.IGNORECASE)
 _COMMON = frozenset(
     re.findall(
         r"\w+",
@@ -144,6 +146,17 @@ def _names(row: str) -> set[str]:
     """Return the words of the cells of a row that name somebody or something; longer ones are texts."""
     cells = [cell for cell in row.lower().split(BAR) if len(cell) <= NAME_CHARACTERS]
     return set(re.findall(r"[a-z]+", " ".join(cells)))
+
+
+def dated_name(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
+    """Find a new name that ends in the day that the task only says when it is: `Sync on May 2 at 12`."""
+    told = request_of(known.task).lower()
+    for name, value in arguments.items():
+        for words in known.dates if isinstance(value, str) and _NAME.search(name) else ():
+            bare, dated, rest = str(value).partition(f" on {words}")
+            quoted = any(f"{mark}{value}{mark}".lower() in told for mark in "'\"")
+            if bare and dated and _CLOCK.fullmatch(rest) and not quoted:
+                yield f"{RIGHT} {name}={bare!r}: the rest says when it is"
 
 
 def moved_wrongly(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
