@@ -51,6 +51,16 @@ def test_of_a_made_up_id_those_in_the_latest_result_are_told() -> None:
     assert problem == f"book_id '123' {MADE_UP}"
 
 
+def test_of_a_made_up_address_those_of_the_same_name_are_told() -> None:
+    seen = '["dana.lee@atlas.com", "omar@atlas.com", "dana.ray@atlas.com"]'
+    (problem,) = call_problems(tool("changes"), {"to": "dana@company.com"}, known("write dana", "", seen))
+    assert problem == (
+        f"to 'dana@company.com' {MADE_UP_BESIDE} dana.lee@atlas.com, dana.ray@atlas.com, or look it up"
+    )
+    (problem,) = call_problems(tool("changes"), {"to": "mira@company.com"}, known("write mira", "", seen))
+    assert problem == f"to 'mira@company.com' {MADE_UP}"
+
+
 def test_a_value_from_an_enumeration_is_not_made_up() -> None:
     assert problem({"list_id": "open"}, known("show it"), list_id={"enum": ["open", "shut"]}) == ""
     assert problem({"list_id": "open"}, known("show it"), list_id={"type": "string"}) != ""

@@ -372,6 +372,31 @@ async def test_who_is_to_make_one_thing_and_looks_in_vain_may_only_make_it(task:
     assert "send_letter" in form.gbnf
 
 
+async def test_what_is_made_up_is_looked_up_before_anything_else_is_doubted() -> None:
+    shelf = "loan_id | due\n77000417 | 2023-12-04 14:30:00\n77000398 | 2023-12-06 09:00:00"
+    found = step("search_loans", {"who": "dana"}, shelf)
+
+    @tool(effect="changes")
+    def return_loan(loan_id: str, to: str) -> str:
+        return ""
+
+    @tool(effect="reads")
+    def search_loans(who: str) -> str:
+        return ""
+
+    wrong = call(f'return_loan(loan_id="{DANA}", to="mira@nowhere.org")')
+    tools = [from_function(each, source="tests") for each in (return_loan, search_loans)]
+    stage = Stage(task="Return the last loan to mira", tools=tools, tool=[wrong, search("mira")])
+    assert (await chosen(stage, found)).name == "search_loans"
+    stage = Stage(
+        task="Return the last loan", tools=tools, tool=[wrong.replace("mira@nowhere.org", "mira")] * 2
+    )
+    await chosen(stage, found)
+    form = stage.models["tool"].requests[1].form
+    assert isinstance(form, Grammar)
+    assert "search_loans" not in form.gbnf
+
+
 async def test_before_anything_about_the_topic_was_found_only_searches_are_offered() -> None:
     found = step("search_loans", {"who": "dana"}, f"loan_id {DANA} of dana")
     stage = Stage(task="Return the loan about 'Tides'", tool=[give_back(DANA), search("Tides")])

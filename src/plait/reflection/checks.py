@@ -33,6 +33,7 @@ NONE = ("", "0", "-1")
 _MOMENTS = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ t]\d{2}:\d{2}(?::\d{2})?)?|\b\d{1,2}:\d{2}(?::\d{2})?")
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 _RANGE = re.compile(r"\b(\d{1,18})(?:\s*[-\u2013]\s*| to | through )(\d{1,18})\b")
+_ADDRESSES = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
 _ADDRESS = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
 
 
@@ -91,7 +92,7 @@ def _made_up(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator
             else:
                 known_text = not _ADDRESS.match(text) or text.lower() in heard
             if not known_text:
-                beside = ", ".join(_seen(name, known)) if identifies else ""
+                beside = ", ".join(_seen(name, known) if identifies else _alike(text, known))
                 yield f"{name} {text!r} {f'{MADE_UP_BESIDE} {beside}, or look it up' if beside else MADE_UP}"
 
 
@@ -106,6 +107,17 @@ def _seen(name: str, known: Known) -> list[str]:
         if values := [value for value in column(text, name) if _PLAIN_ID.fullmatch(value)]:
             return list(dict.fromkeys(values))[:SHOWN_IDS]
     return []
+
+
+def _alike(address: str, known: Known) -> list[str]:
+    """Return the addresses heard of that share a word with one that is made up, such as a first name."""
+    heard = dict.fromkeys(_ADDRESSES.findall("\n".join(known.texts)))
+    words = _words_of(address)
+    return [each for each in heard if words & _words_of(each)][:SHOWN_IDS]
+
+
+def _words_of(address: str) -> set[str]:
+    return set(re.findall(r"[^\W\d_]{2,}", address.lower().partition("@")[0]))
 
 
 def _stands_in(text: str, heard: str) -> bool:

@@ -156,9 +156,11 @@ def _objections(crew: Crew, choice: Choice, known: Known) -> tuple[list[str], li
     if choice.done:
         return [], done_doubts(known, crew.executor.tools)
     tool = crew.executor.tools[choice.name]
-    return call_problems(tool, choice.arguments, known), doubts(
-        tool, choice.arguments, known, crew.executor.tools
-    )
+    wrong = call_problems(tool, choice.arguments, known)
+    doubtful = doubts(tool, choice.arguments, known, crew.executor.tools)
+    if wrong:  # First things first: to look something up another tool may be needed.
+        doubtful = [doubt for doubt in doubtful if not doubt.startswith(RIGHT)]
+    return wrong, doubtful
 
 
 def _offer(
