@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plait.errors import LogError
-from plait.events import ExperienceStored, Noted, PipelineEnded, PipelineRecalled, StepRecorded
+from plait.events import ExperienceStored, Noted, PipelineEnded, PipelineRecalled, Record, StepRecorded
 from plait.experience.consolidation.lessons import Lesson
 from plait.experience.pipelines.paper_form import from_json
 from plait.experience.words.goals import key_of
@@ -348,22 +348,15 @@ async def test_a_run_by_pipeline_is_replayed_from_its_records_alone(log: RunLog)
 async def test_a_run_by_pipeline_that_was_cut_short_goes_on_where_it_was(log: RunLog):
     await run(log, TASK, first_run("00000256"))
 
-    async def forever(_: Any) -> Any:
-        await asyncio.Event().wait()
+    def cut(record: Record) -> None:
+        if isinstance(record.event, StepRecorded) and record.event.step == "effect":
+            going.cancel()
 
-    class Hanging(ScriptedModel):
-        async def complete(self, request: Any) -> Any:
-            return await forever(request)
-
-    hanging = Hands(model=Hanging([]), log=log, embedder=HashEmbedder())
-    going = asyncio.create_task(start(OTHER_DAY, OFFICE, hanging, run_id="cut"))
-    while (
-        not any("answer" in record.path for record in _records(log, "cut")) and len(_effects(log, "cut")) < 1
-    ):
-        await asyncio.sleep(0.02)
-    going.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await going
+    async with ScriptedModel([]) as model:
+        hands = Hands(model=model, log=log, embedder=HashEmbedder(), on_event=cut)
+        going = asyncio.create_task(start(OTHER_DAY, OFFICE, hands, run_id="cut"))
+        with pytest.raises(asyncio.CancelledError):
+            await going
     # What it recalled is on record: that the memory forgot it meanwhile changes nothing.
     store = ExperienceStore(log)
     await store.remove([record.id for record in await store.find()])
