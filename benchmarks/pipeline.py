@@ -78,9 +78,13 @@ TOOLS = {
 def pipeline(name: str, length: int) -> Pipeline:
     """Return a pipeline of so many calls, each of the page that the one before named."""
     names = [f"page{number}" for number in range(1, length + 1)]
-    nodes = [Node(name=START), Node(name=names[0], tool=name, arguments={"number": Constant(value=1)})]
+    changes = TOOLS[name].effect == "changes"
+    first = Node(name=names[0], tool=name, arguments={"number": Constant(value=1)}, effect=changes)
+    nodes = [Node(name=START), first]
     nodes += [
-        Node(name=after, tool=name, arguments={"number": FromResult(node=before, field="next")})
+        Node(
+            name=after, tool=name, arguments={"number": FromResult(node=before, field="next")}, effect=changes
+        )
         for before, after in pairwise(names)
     ]
     nodes.append(Node(name=END))
