@@ -56,7 +56,7 @@ def test_a_search_within_one_that_found_nothing_is_doubted_until_something_chang
     steps = [replace(step(*empty), tool="search_loans"), step({"amount": 5}, effect=True)]
     search = replace(tool(), name="search_loans")
     assert doubts(search, later, known("find it, 2023", steps=steps)) == []
-    for name in ("find_free_rooms", "get_total", "search_available_slots"):
+    for name in ("find_free_rooms", "get_total", "search_available_slots", "\u68c0\u7d22", "_"):
         assert looking(later, empty, name=name) == ""
     assert looking({"send_date": "2023-12-04"}, ({"send_date": "2023-12-05"}, "[]")) == ""
 

@@ -29,6 +29,13 @@ def step(tool: str, arguments: dict[str, Any], observation: str, *, ok: bool = T
 FOUND = step("search_loans", {"who": "dana"}, f"loan_id {DANA} of dana")
 
 
+def second_offer(stage: Stage) -> str:
+    """Return the grammar of what the second try might call."""
+    form = stage.models["tool"].requests[1].form
+    assert isinstance(form, Grammar)
+    return form.gbnf
+
+
 async def chosen(stage: Stage, *steps: Step, elsewhere: Sequence[Step] = ()) -> Choice:
     trajectory = Trajectory.of(read_plan("1. Return the loans"))
     run = trajectory.runs["1"]
@@ -152,10 +159,9 @@ async def test_what_was_called_with_something_made_up_is_offered_again_once_some
     if offered:
         stage = Stage(tool=[give_back(OMAR), give_back(DANA)])
     await chosen(stage, *steps)
-    form = stage.models["tool"].requests[1].form
-    assert isinstance(form, Grammar)
-    assert accepts(form.gbnf, give_back(DANA)) is offered
-    assert accepts(form.gbnf, search("dana"))
+    second = second_offer(stage)
+    assert accepts(second, give_back(DANA)) is offered
+    assert accepts(second, search("dana"))
 
 
 async def test_the_only_tool_stays_on_offer_whatever_was_wrong() -> None:
@@ -167,18 +173,16 @@ async def test_the_only_tool_stays_on_offer_whatever_was_wrong() -> None:
     wanted = call('close(case_id="7")')
     stage = Stage(task="Close case 8", tools=only, tool=[wanted, call('close(case_id="8")')])
     assert (await chosen(stage)).arguments == {"case_id": "8"}
-    form = stage.models["tool"].requests[1].form
-    assert isinstance(form, Grammar)
-    assert accepts(form.gbnf, wanted)
+    second = second_offer(stage)
+    assert accepts(second, wanted)
 
 
 async def test_a_repeated_effect_leaves_its_tool_for_another_of_several() -> None:
     returned = step("return_loan", {"loan_id": DANA}, "Returned.")
     stage = Stage(task="Return all loans", tool=[give_back(DANA), give_back(OMAR)])
     assert (await chosen(stage, BOTH, returned)).arguments == {"loan_id": OMAR}
-    form = stage.models["tool"].requests[1].form
-    assert isinstance(form, Grammar)
-    assert accepts(form.gbnf, give_back(OMAR))
+    second = second_offer(stage)
+    assert accepts(second, give_back(OMAR))
 
 
 async def test_an_id_that_no_result_has_is_refused_however_sure_the_agent_is() -> None:
@@ -267,10 +271,9 @@ async def test_where_a_check_knows_what_seems_right_the_grammar_leaves_that_or_t
     found = step("search_loans", {"who": "dana"}, shelf)
     stage = Stage(task="Return the last loan of dana", tool=[give_back(DANA), give_back(OMAR)])
     assert (await chosen(stage, found)).arguments == {"loan_id": OMAR}
-    form = stage.models["tool"].requests[1].form
-    assert isinstance(form, Grammar)
-    assert "return_loan" in form.gbnf
-    assert "search_loans" not in form.gbnf
+    second = second_offer(stage)
+    assert "return_loan" in second
+    assert "search_loans" not in second
 
 
 async def test_where_another_tool_comes_first_only_that_is_offered() -> None:
@@ -286,9 +289,8 @@ async def test_where_another_tool_comes_first_only_that_is_offered() -> None:
     wanted, first = call('search_tasks(name="Project")'), call('search_events(name="Project")')
     stage = Stage(task="Cancel the next Project meeting", tools=tools, tool=[wanted, first])
     assert (await chosen(stage)).name == "search_events"
-    form = stage.models["tool"].requests[1].form
-    assert isinstance(form, Grammar)
-    assert (accepts(form.gbnf, wanted), accepts(form.gbnf, first)) == (False, True)
+    second = second_offer(stage)
+    assert (accepts(second, wanted), accepts(second, first)) == (False, True)
     stage = Stage(task="Cancel the next Project meeting", tools=tools, tool=[wanted])
     assert (await chosen(stage, step("search_events", {"name": "Project"}, "None."))).name == "search_tasks"
 
@@ -311,10 +313,9 @@ async def test_where_the_task_orders_what_a_tool_is_named_after_only_that_tool_o
         tool=[call('send_letter(to="dana")'), call('answer_letter(to="dana")')],
     )
     assert (await chosen(stage)).name == "answer_letter"
-    form = stage.models["tool"].requests[1].form
-    assert isinstance(form, Grammar)
-    assert "send_letter" not in form.gbnf
-    assert "done" in form.gbnf  # Who does not want that either need not.
+    second = second_offer(stage)
+    assert "send_letter" not in second
+    assert "done" in second  # Who does not want that either need not.
 
 
 async def test_the_tool_that_is_meant_is_offered_also_where_another_record_seems_right() -> None:
@@ -332,9 +333,8 @@ async def test_the_tool_that_is_meant_is_offered_also_where_another_record_seems
     stage = Stage(task="Answer the last letter", tools=tools, tool=both)
     choice = await chosen(stage, found)
     assert (choice.name, choice.arguments) == ("answer_letter", {"letter_id": "2"})
-    form = stage.models["tool"].requests[1].form
-    assert isinstance(form, Grammar)
-    assert "forward_letter" not in form.gbnf
+    second = second_offer(stage)
+    assert "forward_letter" not in second
 
 
 @pytest.mark.parametrize(
@@ -366,10 +366,9 @@ async def test_who_is_to_make_one_thing_and_looks_in_vain_may_only_make_it(task:
     ]
     stage = Stage(task=task, tools=tools, tool=[again, sent])
     assert (await chosen(stage, *seen)).name == "send_letter"
-    form = stage.models["tool"].requests[1].form
-    assert isinstance(form, Grammar)
-    assert ("search_people" in form.gbnf) is searches
-    assert "send_letter" in form.gbnf
+    second = second_offer(stage)
+    assert ("search_people" in second) is searches
+    assert "send_letter" in second
 
 
 async def test_what_is_made_up_is_looked_up_before_anything_else_is_doubted() -> None:
@@ -392,19 +391,17 @@ async def test_what_is_made_up_is_looked_up_before_anything_else_is_doubted() ->
         task="Return the last loan", tools=tools, tool=[wrong.replace("mira@nowhere.org", "mira")] * 2
     )
     await chosen(stage, found)
-    form = stage.models["tool"].requests[1].form
-    assert isinstance(form, Grammar)
-    assert "search_loans" not in form.gbnf
+    second = second_offer(stage)
+    assert "search_loans" not in second
 
 
 async def test_before_anything_about_the_topic_was_found_only_searches_are_offered() -> None:
     found = step("search_loans", {"who": "dana"}, f"loan_id {DANA} of dana")
     stage = Stage(task="Return the loan about 'Tides'", tool=[give_back(DANA), search("Tides")])
     assert (await chosen(stage, found)).name == "search_loans"
-    form = stage.models["tool"].requests[1].form
-    assert isinstance(form, Grammar)
-    assert "return_loan" not in form.gbnf
-    assert "done" in form.gbnf
+    second = second_offer(stage)
+    assert "return_loan" not in second
+    assert "done" in second
 
 
 BOTH = step("search_loans", {"who": "dana"}, f"loan_id {DANA} of dana, loan_id {OMAR} of dana")

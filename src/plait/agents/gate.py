@@ -123,8 +123,8 @@ async def through_gate(journal: Journal, role: Role[Output]) -> Passed[Output]:
         if judged is not None and not judged.fatal and _better(judged, best):
             best, taken = judged, attempt
         verdict = _verdict(role.gate, judged, stuck or attempt == last, best)
-        gated = _gated(role, judged, refusal, verdict)
-        journal.emit(replace(gated, attempt=attempt, taken=taken if verdict == "forced" else 0))
+        gated = _gated(role, attempt, judged, refusal, verdict)
+        journal.emit(replace(gated, taken=taken) if verdict == "forced" else gated)
         if verdict == "failed":
             raise ReplyError(
                 f"{NO_USABLE_REPLY} of the {role.agent.role} agent in {attempt} tries: {refusal}"
@@ -179,10 +179,12 @@ def _enough(gate: GateSettings, score: float | None) -> bool:
     return (score is None and gate.unscored_passes) or (score or 0.0) >= gate.threshold
 
 
-def _gated(role: Role[Output], judged: Judged[Output] | None, refusal: str, verdict: Verdict) -> Gated:
+def _gated(
+    role: Role[Output], attempt: int, judged: Judged[Output] | None, refusal: str, verdict: Verdict
+) -> Gated:
     return Gated(
         role=role.agent.role,
-        attempt=1,
+        attempt=attempt,
         score=judged.score if judged else None,
         threshold=role.gate.threshold,
         critique=judged.critique if judged else "",

@@ -28,6 +28,11 @@ def is_identifier(name: str) -> bool:
     return _IDENTIFIER.search(name) is not None
 
 
+def words_in(name: str) -> list[str]:
+    """Return the words of a name in small letters: `time` and `max` of `timeMax` and of `time_max`."""
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+
+
 def resolve(schema: Any, root: Schema) -> Schema:
     """Follow local references (`#/$defs/...`); what cannot be followed is a schema that allows anything."""
     for _ in range(MAX_REFERENCES):

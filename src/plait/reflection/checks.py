@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from plait.models.schema import is_identifier
+from plait.models.schema import is_identifier, words_in
 from plait.reflection.hours import ENDS, hour_limit, outside
 from plait.reflection.tables import column
 from plait.reflection.trajectory import Effects, Step
@@ -141,8 +141,7 @@ def _offered(text: str, tool: Tool, schema: Mapping[str, Any]) -> bool:
 
 
 def _out_of_hours(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
-    words = re.findall(r"[A-Z]?[a-z]+", tool.name.rpartition(".")[2])
-    ends = any(word.lower() in ENDS for word in words)
+    ends = any(word in ENDS for word in words_in(tool.name.rpartition(".")[2]))
     limit = hour_limit(known.task) if ends and tool.effect != "reads" else None
     if limit is None:
         return

@@ -1,9 +1,9 @@
 """Doubts about a call: what its agent should think over, read from words without a model.
 
-A doubt may be wrong, so it only costs a second thought: the agent is told, and a call that it insists on is
-made, at the latest in the next step. Only where the task seems reached a second opinion is asked instead; it
-may end the subtask. Small models need them: they search again for what they have, act once more when they are
-done, and move times the wrong way.
+A doubt may be wrong, so it mostly costs a second thought: the agent is told, and a call that it insists on
+is made, at the latest in the next step. After some the next try has fewer tools on offer. Only where the
+task seems reached a second opinion is asked instead; it may end the subtask. Small models need them: they
+search again for what they have, act once more when they are done, and move times the wrong way.
 """
 
 import re
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from plait.models.callform import format_call
+from plait.models.schema import words_in
 from plait.reflection.checks import Known, strings
 from plait.reflection.dates import ISO_DAY
 from plait.reflection.hours import hour_limit, outside
@@ -104,8 +105,8 @@ def _repeated(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator
 
 def _within_another(name: str, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     """Find a search for records among those that another one found, or would have found."""
-    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.rpartition(".")[2]).lower())
-    if words[0] not in _SEARCHES or not _MEASURES.isdisjoint(words):
+    words = words_in(name.rpartition(".")[2])
+    if _SEARCHES.isdisjoint(words[:1]) or not _MEASURES.isdisjoint(words):
         return  # A narrower search finds some of the records of a wider one, but not of what is measured.
     wider = [step for step in _latest(known) if step.tool == name and within(arguments, step.arguments)]
     if any(step.empty for step in wider):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plait.models.schema import words_in
 from plait.reflection.checks import Known
 from plait.reflection.dates import ISO_DAY, today_of
 from plait.reflection.phrases import ahead, becomes, names_time, things_named
@@ -109,7 +110,7 @@ def _no_wider(name: str, mine: str, theirs: str) -> bool:
 
 def _is_upper(name: str) -> bool:
     """Whether a parameter is an upper bound, such as `time_max`, `endDate` or `to`."""
-    words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+    words = words_in(name)
     return not _UPPER.isdisjoint(words) or words[-1:] == ["to"]
 
 

@@ -177,28 +177,40 @@ def _offer(
     if feedback is None:
         return specs
     chosen = str(feedback.shown).partition("(")[0]
-    if any(problem.startswith(DONE_BEFORE) for problem in feedback.problems):
+    if _one(feedback, DONE_BEFORE):
         return [spec for spec in specs if spec.name in (chosen, DONE.name)]
-    if meant := [problem for problem in feedback.problems if problem.startswith(MEANT)]:
-        fitting = [spec for spec in specs if f"{MEANT} {spec.name}:" in meant[0]]
-        return [*fitting, *(spec for spec in specs if spec.name == DONE.name)] if fitting else specs
-    if right := [problem for problem in feedback.problems if problem.startswith(RIGHT)]:
-        fitting = [spec for spec in specs if spec.name == chosen or f"{RIGHT} {spec.name}:" in right[0]]
+    if meant := _one(feedback, MEANT):
+        return _named(specs, meant, MEANT)
+    if right := _one(feedback, RIGHT):
+        fitting = [spec for spec in specs if spec.name == chosen or f"{RIGHT} {spec.name}:" in right]
         return fitting or specs  # Without a grammar a model may have chosen what was not on offer.
-    if any(problem.startswith(NOTHING_ABOUT) for problem in feedback.problems):
-        changing = {name for name, tool in tools.items() if tool.effect != "reads"}
-        left = [spec for spec in specs if spec.name not in changing]
-        return left if len(left) > 1 else specs  # The end alone is no choice.
-    if first := [problem for problem in feedback.problems if problem.startswith(FIRST)]:
-        fitting = [spec for spec in specs if f"{FIRST} {spec.name}:" in first[0]]
-        return [*fitting, *(spec for spec in specs if spec.name == DONE.name)] if fitting else specs
-    if any(problem.startswith(LOOKED) for problem in feedback.problems) and _only_makes(known):
-        reading = {name for name, tool in tools.items() if tool.effect == "reads"}
-        left = [spec for spec in specs if spec.name not in reading]
-        return left if len(left) > 1 else specs
-    if any(problem.startswith((FOUND_NOTHING, WITHIN_EMPTY)) for problem in feedback.problems):
+    if _one(feedback, NOTHING_ABOUT):
+        return _of_effect(specs, tools, reads=True)
+    if first := _one(feedback, FIRST):
+        return _named(specs, first, FIRST)
+    if _one(feedback, *LOOKED) and _only_makes(known):
+        return _of_effect(specs, tools, reads=False)
+    if _one(feedback, FOUND_NOTHING, WITHIN_EMPTY):
         return [spec for spec in specs if spec.name != chosen]
     return specs
+
+
+def _one(feedback: Feedback, *beginnings: str) -> str:
+    """Return the first problem that begins so; empty where there is none."""
+    return next((problem for problem in feedback.problems if problem.startswith(beginnings)), "")
+
+
+def _named(specs: Sequence[CallSpec], problem: str, beginning: str) -> Sequence[CallSpec]:
+    """Return the tool that a problem names, and the end."""
+    fitting = [spec for spec in specs if f"{beginning} {spec.name}:" in problem]
+    return [*fitting, *(spec for spec in specs if spec.name == DONE.name)] if fitting else specs
+
+
+def _of_effect(specs: Sequence[CallSpec], tools: Mapping[str, Tool], *, reads: bool) -> Sequence[CallSpec]:
+    """Return the tools that read, or those that change something, and the end; which alone is no choice."""
+    others = {name for name, tool in tools.items() if (tool.effect == "reads") is not reads}
+    left = [spec for spec in specs if spec.name not in others]
+    return left if len(left) > 1 else specs
 
 
 def _only_makes(known: Known) -> bool:
