@@ -40,7 +40,7 @@ def numbered_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Map
                         raise _wrong(path, number, f"there is no {column!r}")
                 yield number, row
     except OSError as error:
-        raise UserError(f"cannot read the task file {str(path)!r}: {error}") from error
+        raise UserError(f"cannot read the task file {str(path)!r}: {error.strerror or error}") from error
 
 
 def files_in(source: Path, pattern: str) -> Sequence[Path]:
