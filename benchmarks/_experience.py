@@ -2,12 +2,12 @@
 
 Templates are taken in an order that the seed gives. Of each, runs on the first instances teach a memory
 that goes on growing; then the other instances are run, each on a copy of that memory as it is, with both
-halves of experience, with none, with either, and with both on what half of the instances taught, and by a
-plain ReAct loop. Resumable: a task that has a line is not run again. The memories stay in the home, so that
+halves of experience, with none, with either, with both on what half of the instances taught, with two teams
+beside both, and by a plain ReAct loop. Resumable: a task that has a line is not run again. The memories stay in the home, so that
 another model can be run with what the first one learned: --user names it, and only its own lines are added.
 
 python -m benchmarks._experience --data DIR --home DIR [--templates 3] [--skip 0] [--train 5] [--seed 0]
-    [--model ID] [--user ID] [--teach model|gold] [--variants both,none,half,execution,planning,react]
+    [--model ID] [--user ID] [--teach model|gold] [--variants both,none,half,execution,planning,teams,react]
     [--same]
 """
 
@@ -40,15 +40,17 @@ from plait.runtime.log import RunLog
 from plait.runtime.options import DEFAULT_MODEL, Options
 
 REACT = "react"
+TEAMS = "teams"
 VARIANTS: Mapping[str, tuple[str, ...]] = {
     "both": (),
     "none": ("experience",),
     "half": (),
     "execution": ("planning-experience",),
     "planning": ("execution-experience",),
+    TEAMS: (),
     REACT: (),
 }
-"""What is switched off; `half` uses what half of the instances taught."""
+"""What is switched off; `half` uses what half of the instances taught, `teams` are two."""
 Rows = Sequence[tuple[int, WorkbenchTask]]
 
 
@@ -127,7 +129,8 @@ class Study:
             how = f"{verdict} {trial.status:16} {trial.model_calls:3} calls"
             print(f"{name:10} {how} {trial.seconds:6.1f} s  {trial.query[:90]}", flush=True)
 
-        options = replace(self._options, without=tuple(without))
+        teams = 2 if name.endswith(TEAMS) else 1
+        options = replace(self._options, without=tuple(without), teams=teams)
         log = RunLog.open()
         try:
             means = Means(options=options, log=log, model=self._model)
