@@ -11,7 +11,7 @@ import pytest
 from tests.support.child import MAIN
 from tests.support.served import served
 
-from plait.bench.plan import LIVE
+from plait.bench.files import LIVE
 from plait.bench.trial import read_trials
 from plait.bench.workbench import load_tasks
 from plait.cli.app import run

@@ -4,17 +4,14 @@ Each method, or variant of one, has a file of finished tasks, named after all th
 method, the options that it goes by, the data and the version. Knows nothing of commands.
 """
 
-import hashlib
-import json
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, TypeAlias
 
 from plait.bench.benchmark import Benchmark
+from plait.bench.files import alone, digest_of, made, told_beside
 from plait.bench.methods.method import Asked, Means, Method
 from plait.bench.sample import sample
 from plait.bench.trial import Trial, Work, read_trials, run_trials
@@ -22,12 +19,8 @@ from plait.errors import UserError
 from plait.models.embeddings import Embedder
 from plait.models.protocol import LanguageModel
 from plait.models.resolve import resolve_model
-from plait.runtime.locks import FileLocks
 from plait.runtime.log import RunLog
 from plait.runtime.options import Options
-
-LIVE = ".live"
-"""Folder of the locks of files that a process adds to."""
 
 Found: TypeAlias = Mapping[str, Sequence[Trial]]
 """How the tasks went, by the label of who solved them."""
@@ -91,9 +84,12 @@ class Plan:
 
     def file(self, entry: Entry) -> Path:
         """Return the file of an entry's finished tasks."""
-        what = json.dumps([version("plait"), self.all_tasks, self.said(entry)])
-        digest = hashlib.blake2b(what.encode(), digest_size=4).hexdigest()
+        digest = digest_of([version("plait"), self.all_tasks, self.said(entry)])
         return self.folder / f"{entry.method}-{digest}.jsonl"
+
+    def about(self, entry: Entry) -> dict[str, Any]:
+        """Return what stands beside that file."""
+        return {"plait": version("plait"), "tasks": self.all_tasks, "options": self.said(entry)}
 
     def kinds(self) -> dict[int, str]:
         """Return of which kind each task is, by its row."""
@@ -119,8 +115,8 @@ def plan(benchmark: Benchmark[Any], entries: Sequence[Entry], wanted: Wanted) ->
         benchmark=benchmark,
         entries=entries,
         tasks=every if wanted.every else sample(tasks, wanted.limit, seed, benchmark.kind, wanted.kinds),
-        folder=_made(wanted.folder),
-        all_tasks=_digest([benchmark.told(task) for task in tasks]),
+        folder=made(wanted.folder),
+        all_tasks=digest_of([benchmark.told(task) for task in tasks], 8),
         at_once=wanted.at_once,
         again=wanted.again,
     )
@@ -195,8 +191,9 @@ async def _run(
     plan: Plan, entry: Entry, shared: Shared, tell: Callable[[Entry, Trial, int], None]
 ) -> list[Trial]:
     file = plan.file(entry)
-    with _alone(file):
-        options = entry.options.changed({"memory": _memory(file, plan, entry)})
+    with alone(file):
+        memory = told_beside(file, plan.about(entry))["memory"]
+        options = entry.options.changed({"memory": memory})
         means = Means(options=options, log=shared.log, model=shared.model, embedder=shared.embedder)
         work = Work(
             benchmark=plan.benchmark,
@@ -207,53 +204,3 @@ async def _run(
             again=plan.again,
         )
         return await run_trials(plan.tasks, work, lambda trial, left: tell(entry, trial, left))
-
-
-@contextmanager
-def _alone(file: Path) -> Generator[None]:
-    """Keep other processes from running the same tasks; the system frees the lock with the process.
-
-    Raises:
-        UserError: one of them is at it.
-    """
-    locks = FileLocks(file.parent / LIVE)
-    if not locks.acquire(file.name):
-        raise UserError(
-            f"another process is running these tasks into {str(file)!r}: wait for it, or give another --out"
-        )
-    try:
-        yield
-    finally:
-        locks.close()
-
-
-def _memory(file: Path, plan: Plan, entry: Entry) -> str:
-    """Return the memory of the runs of a file, and write beside it what they are.
-
-    What a run learns serves the runs after it, and no other benchmark or user; a file that is begun anew
-    begins with nothing learned.
-    """
-    beside = file.with_suffix(".json")
-    if file.exists() and beside.exists():
-        return str(json.loads(beside.read_text(encoding="utf-8"))["memory"])
-    memory = f"bench-{file.stem}-{token_hex(3)}"
-    about = {
-        "memory": memory,
-        "plait": version("plait"),
-        "tasks": plan.all_tasks,
-        "options": plan.said(entry),
-    }
-    beside.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-    return memory
-
-
-def _digest(tasks: Sequence[Sequence[Any]]) -> str:
-    return hashlib.blake2b(json.dumps(tasks).encode(), digest_size=8).hexdigest()
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"the folder {str(folder)!r} cannot be made: {error.strerror}") from error
-    return folder

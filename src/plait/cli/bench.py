@@ -15,6 +15,7 @@ from plait.bench.benchmarks import BENCHMARKS
 from plait.bench.plan import Entry, plan
 from plait.cli.bench_ablate import ablating
 from plait.cli.bench_flags import MAKING_OPTIONS, TOOL_OPTIONS, BenchFlags, spread
+from plait.cli.bench_learn import learning
 from plait.cli.bench_progress import run_plan
 from plait.cli.bench_report import reporting
 from plait.cli.bench_table import as_object, print_tables
@@ -54,4 +55,5 @@ for _benchmark in BENCHMARKS.values():
     app.command(_benchmark.name)(_command_of(_benchmark))
 
 app.command("ablate")(ablating)
+app.command("learn")(learning)
 app.command("report")(reporting)

@@ -51,15 +51,19 @@ class BenchFlags:
     ] = None
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
 
-    def wanted(self, benchmark: str) -> Wanted:
+    def wanted(self, benchmark: str, part: str = "") -> Wanted:
         """Return what they ask for.
+
+        Args:
+            benchmark: Its name.
+            part: Folder in that where its finished tasks are kept; empty: there.
 
         Raises:
             UserError: two of them contradict each other.
         """
         return Wanted(
             data=self.data,
-            folder=self.out or kept_folder(benchmark),
+            folder=(self.out or kept_folder(benchmark)) / part,
             limit=self.limit,
             kinds=self.kinds,
             every=self.every,

@@ -6,12 +6,13 @@ Knows nothing of how what came of them is shown.
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 import typer
 
-from plait.bench.plan import Entry, Found, Plan, carry_out, ignored, still_open
+from plait.bench.benchmark import Measure
+from plait.bench.plan import Found, Plan, carry_out, ignored, still_open
 from plait.bench.trial import Trial
 from plait.cli.running import cancel_on_term
 from plait.cli.words import one_line, seconds_text
@@ -26,16 +27,31 @@ def run_plan(plan: Plan, said: Mapping[str, Any]) -> Found:
     """
     for label, names in ignored(plan, said).items():
         _tell(f"{label} does not go by {', '.join(_flags(names, said))}")
+    return finished(_run(plan))
+
+
+def finished(running: Coroutine[Any, Any, Found]) -> Found:
+    """Run to the end, and say what is kept where it is stopped.
+
+    Raises:
+        typer.Exit: it was stopped.
+    """
+
+    async def until_stopped() -> Found:
+        cancel_on_term()
+        return await running
+
     try:
-        return asyncio.run(_run(plan))
+        return asyncio.run(until_stopped())
     except (KeyboardInterrupt, asyncio.CancelledError):
         _tell("stopped; what is done is kept: the same command goes on from there")
         raise typer.Exit(130) from None
 
 
 async def _run(plan: Plan) -> Found:
-    cancel_on_term()
-    return await carry_out(plan, _progress(plan))
+    rows = len(plan.tasks)
+    tell = progress(plan.benchmark.main, still_open(plan), dict.fromkeys(plan.files(), rows))
+    return await carry_out(plan, lambda entry, trial, _: tell(entry.label, trial))
 
 
 def _flags(names: Sequence[str], said: Mapping[str, Any]) -> list[str]:
@@ -43,28 +59,35 @@ def _flags(names: Sequence[str], said: Mapping[str, Any]) -> list[str]:
     return [*plain, *(f"--no-{switch}" for switch in said.get("without", ()) if "without" in names)]
 
 
-def _progress(plan: Plan) -> Callable[[Entry, Trial, int], None]:
-    """Return what tells of each finished task, and how long all others will take."""
-    left_of, begun, done = still_open(plan), time.monotonic(), 0
+def progress(
+    main: Measure, still_open: Mapping[str, int], all_tasks: Mapping[str, int]
+) -> Callable[[str, Trial], None]:
+    """Return what tells of each finished task, and how long all others will take.
 
-    def tell(entry: Entry, trial: Trial, left: int) -> None:
+    Args:
+        main: The measure that a line tells.
+        still_open: Tasks to be run, by label.
+        all_tasks: All tasks, by label.
+    """
+    left, begun, done = dict(still_open), time.monotonic(), 0
+
+    def tell(label: str, trial: Trial) -> None:
         nonlocal done
         done += 1
-        left_of[entry.label] = left
-        seconds = (time.monotonic() - begun) / done * sum(left_of.values())
-        rest = f", about {seconds_text(seconds)} left" if sum(left_of.values()) else ""
+        left[label] -= 1
+        seconds = (time.monotonic() - begun) / done * sum(left.values())
+        rest = f", about {seconds_text(seconds)} left" if sum(left.values()) else ""
         how = f"{trial.model_calls} calls, {seconds_text(trial.seconds)}"
-        count = f"{len(plan.tasks) - left}/{len(plan.tasks)}"
-        verdict = one_line(_verdict(plan, trial), 160)
-        _tell(f"{entry.label} {count}{rest}: {verdict}, {how}: {one_line(trial.query, 80)}")
+        count = f"{all_tasks[label] - left[label]}/{all_tasks[label]}"
+        verdict = one_line(_verdict(main, trial), 160)
+        _tell(f"{label} {count}{rest}: {verdict}, {how}: {one_line(trial.query, 80)}")
 
     return tell
 
 
-def _verdict(plan: Plan, trial: Trial) -> str:
+def _verdict(main: Measure, trial: Trial) -> str:
     if trial.broke:
         return trial.status
-    main = plan.benchmark.main
     value = trial.measures[main.of]
     if main.yes_no:
         return "right" if value else "wrong"

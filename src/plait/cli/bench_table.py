@@ -39,7 +39,7 @@ def print_tables(benchmark: Benchmark[Any], found: Found, kinds: Mapping[int, Ha
     first, *others = found
     for label in others:
         apart = difference(found[label], found[first], benchmark.main)
-        console.print(_line(benchmark.main, label, first, apart), soft_wrap=True)
+        console.print(sentence(benchmark.main, label, first, apart), soft_wrap=True)
 
 
 def print_broken(found: Found) -> None:
@@ -150,7 +150,7 @@ def _in_time(benchmark: Benchmark[Any], found: Found, kinds: Mapping[int, Hashab
     return table
 
 
-def _line(main: Measure, label: str, first: str, told: Difference) -> str:
+def sentence(main: Measure, label: str, first: str, told: Difference) -> str:
     """Return in a sentence how a method differs from the first."""
     if main.yes_no:
         solved = f"solves {told.better} that it does not, and not {told.worse} that it does"

@@ -216,6 +216,24 @@ class ExperienceStore:
         names = [storable(id) for id in ids]
         await self._log.transact(lambda connection: rows.remove(connection, names), removes=True)
 
+    async def copy(self, memory: str, to: str) -> None:
+        """Make memory `to` hold what `memory` holds, and nothing else; what is damaged is left out.
+
+        Raises:
+            LogError: it cannot be read or written.
+        """
+        memory, to = storable(memory), storable(to)
+
+        def copy(connection: "Connection") -> None:
+            rows.hold(connection, to)
+            rows.remove(connection, [row["id"] for row in rows.select_some(connection, memory=to)])
+            for each in rows.select_some(connection, memory=memory):
+                if record := _readable_one(rows.select_one(connection, id=each["id"])):
+                    kept = _with_free_id(connection, replace(record, memory=to))
+                    rows.write(connection, kept, rows.new_change(connection, to), new=True)
+
+        await self._log.transact(copy)
+
     async def _changed(self, id: str, change: Callable[[Experience], Experience]) -> Experience:
         """Count or judge a record in the way `change` says, while nobody else can."""
 

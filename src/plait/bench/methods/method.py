@@ -3,6 +3,7 @@
 Knows nothing of how a method's result is judged.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
@@ -81,14 +82,14 @@ class Method(Generic[Exercise]):
 
 async def solve_with(options: Options, task: Asked, run_id: str, means: Means) -> str:
     """Solve a task as `plait run` does with these options; a run that was begun is taken up."""
-    if on_record(means.log, run_id):
+    if await asyncio.to_thread(on_record, means.log, run_id):
         return (await resume(run_id, means.hands)).status
     return (await start(task.query, options, means.hands, run_id=run_id)).status
 
 
 async def journal_of(name: str, task: Asked, run_id: str, means: Means) -> RunJournal:
     """Return the journal of a run that is recorded as another method's; one that was begun is taken up."""
-    if on_record(means.log, run_id):
+    if await asyncio.to_thread(on_record, means.log, run_id):
         return await means.log.resume(run_id)
     return await means.log.start(run_id, task.query, {**means.options.as_json(), "method": name})
 
