@@ -76,6 +76,12 @@ def test_what_is_moved_in_time_is_worked_out(text: str, moved: str) -> None:
         "Delay it by an hour, or make it earlier",
         "Move it by an hour",  # nobody knows which way
         "Send 'postpone it by 2 hours' to dana",
+        "Move it by an hour. I look forward to it.",
+        "Move it by an hour and forward what bo wrote",
+        "Earlier today ann asked to move it by an hour",
+        "As I said earlier, delay it by an hour",
+        "Move it forward by an hour",  # to some that is later, to others earlier
+        "Delay it by 99999999999 days",
     ],
 )
 def test_what_is_not_clearly_moved_is_not_worked_out(text: str) -> None:

@@ -429,8 +429,13 @@ def test_nothing_seems_right_that_the_task_tells_less_of_than_of_what_was_chosen
 )
 def test_a_new_name_does_not_end_in_the_day_it_is_on(name: str, right: str) -> None:
     task = "Create an event called brainstorming on December 18 at 12 with dana"
-    found = doubt({"event_name": name}, known(task, dates=DATES), "changes")
+    when = {"event_start": "2023-12-18 12:00:00"}
+    found = doubt({"event_name": name, **when}, known(task, dates=DATES), "changes")
     assert found == (f"right seems event_name={right!r}: the rest says when it is" if right else "")
     quoted = known(f"Create an event called '{name}' with dana", dates=DATES)
-    assert doubt({"event_name": name}, quoted, "changes") == ""
-    assert doubt({"body": name}, known(task, dates=DATES), "changes") == ""
+    assert doubt({"event_name": name, **when}, quoted, "changes") == ""
+    curly = known(f"Create an event called \u201c{name}\u201d with dana", dates=DATES)
+    assert doubt({"event_name": name, **when}, curly, "changes") == ""
+    assert doubt({"body": name, **when}, known(task, dates=DATES), "changes") == ""
+    # A letter has no other place for the day that it is about.
+    assert doubt({"subject": name}, known(task, dates=DATES), "changes") == ""

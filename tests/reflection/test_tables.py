@@ -13,9 +13,19 @@ def test_a_column_is_read_of_whole_rows() -> None:
     assert identifiers(SHELF) == ["7", "9"]
 
 
-@pytest.mark.parametrize("text", ["", "no loans found", "title | of\nTides | dana", '[{"loan_id": 7}]'])
+@pytest.mark.parametrize(
+    "text",
+    ["", "no loans found", "title | of\nTides | dana", '[{"loan_id": 7}]', "| loan_id |\n| --- |\n| 7 |"],
+)
 def test_what_is_no_table_of_records_has_no_identifiers(text: str) -> None:
     assert identifiers(text) == []
+
+
+def test_of_several_identifiers_that_which_a_call_takes_counts() -> None:
+    loans = "reader_id | loan_id\n3 | 7\n3 | 9"
+    assert identifiers(loans, {"loan_id", "note"}) == ["7", "9"]
+    assert identifiers(loans, {"note"}) == []
+    assert identifiers(SHELF, {"note"}) == ["7", "9"]
 
 
 def test_rows_go_by_their_first_cell() -> None:

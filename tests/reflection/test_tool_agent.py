@@ -1,6 +1,7 @@
 """The tool agent over a script: only offered tools, nothing made up, nothing again, in both forms."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -307,15 +308,60 @@ async def test_where_the_task_orders_what_a_tool_is_named_after_only_that_tool_o
         return ""
 
     tools = [from_function(each, source="tests") for each in (send_letter, answer_letter)]
-    stage = Stage(
-        task="Answer dana",
-        tools=tools,
-        tool=[call('send_letter(to="dana")'), call('answer_letter(to="dana")')],
-    )
-    assert (await chosen(stage)).name == "answer_letter"
+    both = [call('send_letter(to="dana")'), call('answer_letter(to="dana")')]
+    stage = Stage(task="Answer the letter of dana", tools=tools, tool=both)
+    assert (await chosen(stage, step("search_letters", {}, "dana"))).name == "answer_letter"
     second = second_offer(stage)
     assert "send_letter" not in second
     assert "done" in second  # Who does not want that either need not.
+    # Nobody knows whether an answer is a letter.
+    unsure = Stage(task="Answer dana with a letter", tools=tools, tool=both[:1] * 2)
+    assert (await chosen(unsure, step("search_letters", {}, "dana"))).name == "send_letter"
+
+
+async def test_before_anything_is_found_what_finds_it_is_offered_beside_the_tool_that_is_meant() -> None:
+    @tool(effect="changes")
+    def send_letter(to: str) -> str:
+        return ""
+
+    @tool(effect="changes")
+    def answer_letter(letter_id: str) -> str:
+        return ""
+
+    @tool(effect="reads")
+    def search_letters(of: str) -> str:
+        return ""
+
+    tools = [from_function(each, source="tests") for each in (send_letter, answer_letter, search_letters)]
+    both = [call('send_letter(to="dana")'), call('search_letters(of="dana")')]
+    stage = Stage(task="Answer the letter of dana", tools=tools, tool=both)
+    assert (await chosen(stage)).name == "search_letters"
+    second = second_offer(stage)
+    assert (accepts(second, both[0]), accepts(second, both[1])) == (False, True)
+
+
+async def test_after_one_of_several_effects_the_others_are_offered() -> None:
+    @tool(effect="changes")
+    def write_letter(to: str) -> str:
+        return ""
+
+    @tool(effect="changes")
+    def return_loan(loan_id: str) -> str:
+        return ""
+
+    @tool(effect="reads")
+    def search_loans(who: str) -> str:
+        return ""
+
+    tools = [from_function(each, source="tests") for each in (return_loan, write_letter, search_loans)]
+    letter = call('write_letter(to="dana")')
+    returned = step("return_loan", {"loan_id": DANA}, "Returned.")
+    stage = Stage(
+        task=f"Return the loan {DANA}, then write to dana", tools=tools, tool=[give_back(DANA), letter]
+    )
+    assert (await chosen(stage, elsewhere=[returned])).name == "write_letter"
+    second = second_offer(stage)
+    assert (accepts(second, letter), accepts(second, search(who="dana"))) == (True, False)
 
 
 async def test_the_tool_that_is_meant_is_offered_also_where_another_record_seems_right() -> None:
@@ -369,6 +415,10 @@ async def test_who_is_to_make_one_thing_and_looks_in_vain_may_only_make_it(task:
     second = second_offer(stage)
     assert ("search_people" in second) is searches
     assert "send_letter" in second
+    # Where to send it may be what was not looked up yet.
+    stage = Stage(task=task, tools=tools, tool=[again, sent])
+    await chosen(stage, replace(seen[1], observation="dana at home"))
+    assert "search_people" in second_offer(stage)
 
 
 async def test_what_is_made_up_is_looked_up_before_anything_else_is_doubted() -> None:

@@ -34,7 +34,8 @@ _MOMENTS = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ t]\d{2}:\d{2}(?::\d{2})?)?|\b\d{1,
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 _RANGE = re.compile(r"\b(\d{1,18})(?:\s*[-\u2013]\s*| to | through )(\d{1,18})\b")
 _ADDRESSES = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
-_ADDRESS = re.compile(r"^[^@\s]+@[^@\s]+\.[^@\s]+$")
+_ADDRESS = re.compile(r"^[^@\s:/]+@(?:[\w-]+\.)+[^\W\d_]{2,}$")
+"""Of a mailbox: no package with its version, no repository, no machine."""
 
 
 @dataclass(frozen=True, kw_only=True)

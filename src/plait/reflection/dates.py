@@ -29,10 +29,18 @@ _PAST = re.compile(r"\b(?:did|got|happened|met|received|sent|was|were|wrote)\b[^
 _RELATIVE = re.compile(r"\b(today|tomorrow|yesterday)\b", re.IGNORECASE)
 _LAST_DAYS = re.compile(r"\b(?:last|past) (\d{1,3}) days\b", re.IGNORECASE)
 _OFFSETS = {"yesterday": -1, "today": 0, "tomorrow": 1}
+_GAP = r"(?:(?!and\b)[^\s.;!?,]+ ){0,8}?"
+_SPAN = r"(?:minutes?|hours?|days?|weeks?)"
 _LATER = re.compile(
-    r"\b(push\w* (?:\S+ )*?back|postpone\w*|delay\w*|put (?:\S+ )*?off|later)\b", re.IGNORECASE
+    rf"\b(push\w* {_GAP}back|postpone\w*|delay\w*|put {_GAP}off|{_SPAN} later|later(?= by\b))\b",
+    re.IGNORECASE,
 )
-_EARLIER = re.compile(r"\b((?:bring|pull|move)\w* (?:\S+ )*?forward|earlier|sooner)\b", re.IGNORECASE)
+_EARLIER = re.compile(
+    rf"\b((?:bring|pull)\w* {_GAP}forward|{_SPAN} (?:earlier|sooner)|(?:earlier|sooner)(?= by\b))\b",
+    re.IGNORECASE,
+)
+_EITHER_WAY = re.compile(r"\b(?:(?P<later>later)|earlier|sooner)\b", re.IGNORECASE)
+"""Anywhere else these may tell of another time: "as I said earlier"."""
 _AMOUNT = re.compile(
     r"\b(?P<by>by )?(?P<number>half an|an?|one|two|three|\d+(?:\.\d+)?)[ -]"
     r"(?P<unit>minute|hour|day|week)s?\b(?P<than> later| earlier| sooner)?",
@@ -83,12 +91,16 @@ def dates_by(notes: str) -> Callable[[str], date | None]:
 def named_shift(text: str) -> Shift | None:
     """Return by how much `text` moves something, or None where it does not say so in clear words."""
     told = unquoted(text)
-    later, earlier = _LATER.search(told), _EARLIER.search(told)
+    later, earlier = bool(_LATER.search(told)), bool(_EARLIER.search(told))
     amounts = [found for found in _AMOUNT.finditer(told) if found["by"] or found["than"]]
-    if len(amounts) != 1 or bool(later) == bool(earlier):
+    against = any(bool(found["later"]) is not later for found in _EITHER_WAY.finditer(told))
+    if len(amounts) != 1 or later == earlier or against:
         return None
     number, unit = amounts[0]["number"].lower(), amounts[0]["unit"].lower()
-    by = (_NUMBERS.get(number) or float(number)) * _UNITS[unit]
+    try:
+        by = (_NUMBERS.get(number) or float(number)) * _UNITS[unit]
+    except OverflowError:
+        return None
     words = amounts[0][0].removeprefix("by ").removesuffix(amounts[0]["than"] or "")
     return Shift(words=f"{words} {'later' if later else 'earlier'}", by=by if later else -by)
 

@@ -127,10 +127,11 @@ def _left(known: Known) -> str:
     """Name the ids found that no effect was done to yet, where the task is of several."""
     acted = [step for step in known.steps if step.effect and step.ok]
     found = [step for step in known.steps if not step.effect and step.ok and not step.empty]
-    ids = identifiers(found[-1].observation) if found else []
+    named = {name for step in acted for name in step.arguments}
+    ids = identifiers(found[-1].observation, named) if found else []
     if not acted or not ids or not of_several(known.task):
         return ""
-    done = {str(value) for step in acted for value in step.arguments.values()}
+    done = {text for step in acted for value in step.arguments.values() for text in strings(value)}
     if (limit := hour_limit(known.task)) is not None:
         done |= outside(limit, ids, known.texts[1:]).keys()
     left = [value for value in ids if value not in done]

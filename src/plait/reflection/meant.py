@@ -9,10 +9,10 @@ from typing import Any
 
 from plait.models.schema import is_identifier
 from plait.reflection.checks import Known, strings
-from plait.reflection.dates import MOMENT, named_shift
+from plait.reflection.dates import ISO_DAY, MOMENT, named_shift
 from plait.reflection.milestones import CHANGES
 from plait.reflection.phrases import KINDS, extreme, kinds, of_several, orders, small_words, topics, words_of
-from plait.reflection.requests import request_of
+from plait.reflection.requests import request_of, unquoted
 from plait.reflection.tables import BAR, rows_of
 from plait.tools.tool import Tool
 
@@ -29,6 +29,7 @@ _NONE: frozenset[str] = frozenset()
 _BROAD = frozenset({"change", "edit", "modify", "set", "update"})
 NAME_CHARACTERS = 60
 _NAME = re.compile(r"(^|_)(name|title|subject|summary)$", re.IGNORECASE)
+_MARKS = ("''", '""', "\u2018\u2019", "\u201c\u201d")
 _CLOCK = re.compile(r"(?: at \d{1,2}(?::\d{2})?(?: ?[ap]\.?m\.?)?)?", re.IGNORECASE)
 _COMMON = frozenset(
     re.findall(
@@ -48,8 +49,8 @@ _GOAL = re.compile(
 def other_verb(tool: Tool, known: Known, tools: Mapping[str, Tool]) -> Iterator[str]:
     """Find a change by `send_letter` where the task orders to answer and there is `answer_letter`.
 
-    Only of a task that orders one thing, and before anything was done. Anything may be done by an update,
-    and to send something may be to forward it: neither is doubted.
+    Only of a task that orders one thing, and before anything was done. Anything may be done by an update, to
+    send something may be to forward it, and to remove a line of a file is to write it: none is doubted.
     """
     verb, _, thing = _last_part(tool.name).partition("_")
     if not thing or verb in _BROAD or known.effects.done or of_several(known.task):
@@ -58,14 +59,24 @@ def other_verb(tool: Tool, known: Known, tools: Mapping[str, Tool]) -> Iterator[
     surely, perhaps = (words & verbs for words in orders(known.task))
     order = next(iter(surely), "")
     same = _same(order)
+    if same not in _SURE and not _same(verb):
+        return
     if len(surely) != 1 or perhaps - same or (_same(verb) | {verb}) & (same | small_words(known.task)):
         return
     for name, other in tools.items():
         fits = other.effect != "reads" and group_of(name) == group_of(tool.name)
         other_verb, _, other_thing = _last_part(name).partition("_")
         if fits and other_thing == thing and other_verb in same:
-            yield f"{MEANT if same in _SURE else RIGHT} {name}: the task says {order}"
+            sure = same in _SURE and _is_about(order, thing, known.task)
+            yield f"{MEANT if sure else RIGHT} {name}: the task says {order}"
             return
+
+
+def _is_about(order: str, thing: str, task: str) -> bool:
+    """Whether the thing is what the order is about: to answer the letter, not to answer by letter."""
+    words = "|".join({thing, *(word for word, kind in KINDS.items() if kind == KINDS.get(thing))})
+    about = rf"\b{order}\b(?:(?!\b(?:as|by|in|via|with)\b)[^.;!?:,])*\b(?:{words})\b"
+    return re.search(about, unquoted(request_of(task)), re.IGNORECASE) is not None
 
 
 def _same(order: str) -> frozenset[str]:
@@ -95,8 +106,11 @@ def not_found(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     seen = "\n".join(step.observation for step in reads).lower()
     sought = "\n".join(text for step in reads for value in step.arguments.values() for text in strings(value))
     heard = "\n".join([seen, sought, *known.texts[2:]]).lower()
-    for topic in topics(known.task) if seen and ids_of(arguments) else ():
-        if topic.lower() not in heard:
+    written = "\n".join(text for value in arguments.values() for text in strings(value)).lower()
+    named = ids_of(arguments)
+    for topic in topics(known.task) if seen and named and not _told(named, known.task) else ():
+        # What is to be written need not be found.
+        if topic.lower() not in heard and topic.lower() not in written:
             yield f"{NOTHING_ABOUT} {topic!r}: search for these words first"
 
 
@@ -112,6 +126,8 @@ def another_than_meant(arguments: Mapping[str, Any], known: Known) -> Iterator[s
     tables = [step.observation for step in (found if about else found[-1:])]
     rows = rows_of(tables)
     chosen = ids_of(arguments).intersection(rows)
+    if _told(chosen, known.task):
+        return
     fitting = _fitting(rows, about, known.task)
     moments = {id: MOMENT.findall(rows[id]) for id in fitting}
     # Of rows with several moments nobody knows which one counts.
@@ -137,6 +153,11 @@ def _fitting(rows: Mapping[str, str], about: Sequence[str], task: str) -> list[s
     return [id for id, count in shared.items() if count == max(shared.values())]
 
 
+def _told(ids: set[str], task: str) -> bool:
+    """Whether the task itself says one of the ids."""
+    return any(re.search(rf"(?<!\w){re.escape(id)}(?!\w)", request_of(task)) for id in ids)
+
+
 def _telling(task: str) -> set[str]:
     """Return the words of a task that may tell one record from another of its kind."""
     return words_of(task) - KINDS.keys() - _COMMON
@@ -149,12 +170,17 @@ def _names(row: str) -> set[str]:
 
 
 def dated_name(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
-    """Find a new name that ends in the day that the task only says when it is: `Sync on May 2 at 12`."""
+    """Find a new name that ends in the day that the task only says when it is: `Sync on May 2 at 12`.
+
+    Only where another argument says when that is: a letter about `Lunch on Monday` has no other place for it.
+    """
     told = request_of(known.task).lower()
+    if not any(ISO_DAY.match(value) for value in arguments.values() if isinstance(value, str)):
+        return
     for name, value in arguments.items():
         for words in known.dates if isinstance(value, str) and _NAME.search(name) else ():
             bare, dated, rest = str(value).partition(f" on {words}")
-            quoted = any(f"{mark}{value}{mark}".lower() in told for mark in "'\"")
+            quoted = any(f"{left}{value}{right}".lower() in told for left, right in _MARKS)
             if bare and dated and _CLOCK.fullmatch(rest) and not quoted:
                 yield f"{RIGHT} {name}={bare!r}: the rest says when it is"
 
@@ -164,10 +190,13 @@ def moved_wrongly(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     shift = named_shift(request_of(known.task))
     if shift is None:
         return
-    for moment in _moments_of(ids_of(arguments), known.texts):
+    moments = _moments_of(ids_of(arguments), known.texts)
+    # The end moved the wrong way may be the start moved the right one.
+    rightly = tuple(moved for moment in moments if (moved := shift.moved(moment)))
+    for moment in moments:
         right, wrong = shift.moved(moment), shift.moved(moment, times=-1)
-        for name, value in arguments.items():
-            if isinstance(value, str) and right and value.startswith(wrong):
+        for name, value in arguments.items() if right and wrong else ():
+            if isinstance(value, str) and value.startswith(wrong) and not value.startswith(rightly):
                 yield f"{RIGHT} {name}={right!r}: {moment} {shift.words}"
 
 

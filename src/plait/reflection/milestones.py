@@ -7,6 +7,7 @@ it sees too little of the first, a second opinion is asked; of the second only a
 import re
 from collections.abc import Mapping, Sequence
 
+from plait.reflection.phrases import orders
 from plait.reflection.requests import unquoted
 from plait.reflection.trajectory import Step
 from plait.tools.tool import Tool
@@ -44,13 +45,15 @@ def shown(goal: str, steps: Sequence[Step], tools: Mapping[str, Tool]) -> bool:
 
 
 def changes_nothing(goal: str, steps: Sequence[Step], tools: Mapping[str, Tool]) -> bool:
-    """Whether a goal begins with an order to change something and none of its steps changed anything.
+    """Whether a clause of a goal begins with an order to change something and no step changed anything.
 
     Of what is to be done on a condition it cannot be told.
     """
     if any(step.effect and step.ok for step in steps) or _CONDITION.search(goal):
         return False
-    return _COURTESY.sub("", goal.lower()).partition(" ")[0] in CHANGES | _verbs(tools)
+    surely, _ = orders(goal)
+    words = {_COURTESY.sub("", goal.lower()).partition(" ")[0], *surely}
+    return not words.isdisjoint(CHANGES | _verbs(tools))
 
 
 def asks_for_change(goal: str, tools: Mapping[str, Tool]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from plait.reflection.dates import DAYS, MONTHS
-from plait.reflection.requests import ASKED, request_of, unquoted
+from plait.reflection.requests import ASKED, is_quoted, request_of, unquoted
 
 _SHORT_MONTHS = "|".join(("sept", *(month[:3] for month in MONTHS)))
 _TIME = re.compile(
@@ -115,7 +115,9 @@ def extreme(task: str) -> Literal["first", "last"] | None:
 
 def topics(task: str) -> list[str]:
     """Return what the things a task means are about, in its quoted words."""
-    return [single or double for single, double in _TOPIC.findall(request_of(task))]
+    told = request_of(task)
+    found = [each for each in _TOPIC.finditer(told) if not is_quoted(told, each.start())]
+    return [(each[1] or each[2]).rstrip(".,;:!?") for each in found]
 
 
 def words_of(task: str) -> set[str]:

@@ -24,6 +24,11 @@ def request_of(task: str) -> str:
     return task.partition("\n\n<file name=")[0]
 
 
+def is_quoted(text: str, place: int) -> bool:
+    """Whether a place of a text is within what it quotes."""
+    return any(found.start() < place < found.end() for found in _QUOTED.finditer(text))
+
+
 def unquoted(text: str) -> str:
     """Return a text without what it quotes: words to be used as they are, not to be understood."""
     return _UNCLOSED.sub(r"\1 ", _QUOTED.sub(" ", text))

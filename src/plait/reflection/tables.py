@@ -1,17 +1,24 @@
 """Tables, as tools' lists of records are shown: a header, then a line for each record, cells between bars."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from plait.models.schema import is_identifier
 
 BAR = " | "
 
 
-def identifiers(table: str) -> list[str]:
-    """Return the values of the identifier column; empty where the text is no table with one."""
+def identifiers(table: str, named: Collection[str] = ()) -> list[str]:
+    """Return the values of the identifier column; empty where the text is no table with one.
+
+    Args:
+        table: The text.
+        named: Names of arguments; of several such columns that of one of these names counts, else none.
+    """
     header, *rows = _lines(table)
-    column = next((n for n, name in enumerate(header) if is_identifier(name)), None)
-    return [] if column is None else [row[column] for row in rows if len(row) == len(header)]
+    columns = [n for n, name in enumerate(header) if is_identifier(name)]
+    if named and len(columns) > 1:
+        columns = [n for n in columns if header[n] in named]
+    return [row[columns[0]] for row in rows if len(row) == len(header)] if columns else []
 
 
 def column(table: str, name: str) -> list[str]:
@@ -27,4 +34,6 @@ def rows_of(tables: Iterable[str]) -> Mapping[str, str]:
 
 
 def _lines(table: str) -> list[list[str]]:
+    if table.startswith("|"):
+        return [[]]  # Markdown, whose second line is none of the records.
     return [line.split(BAR) for line in table.splitlines()] or [[]]

@@ -19,7 +19,7 @@ from plait.reflection.crew import Crew
 from plait.reflection.doubts import ANSWERED, FOUND_NOTHING, WITHIN_EMPTY, WITHIN_SHOWN, done_doubts, doubts
 from plait.reflection.meant import FIRST, MEANT, NOTHING_ABOUT, RIGHT
 from plait.reflection.memory import ShortTermMemory
-from plait.reflection.phrases import makes_one
+from plait.reflection.phrases import makes_one, of_several
 from plait.reflection.searches import mended
 from plait.reflection.second_opinion import reached, wanted
 from plait.reflection.trajectory import SubtaskRun, Trajectory
@@ -168,19 +168,23 @@ def _offer(
 ) -> Sequence[CallSpec]:
     """Return what the next try may call.
 
-    Where an effect is done already: that tool, or the end. Where a check knows which tool is meant:
-    that one, or the end. Where it knows what seems right: that tool, or the one it names. Where another
-    one comes first: that one. Where nothing was found yet that the task is about: what changes nothing.
-    Where one new thing is wanted, and a look around tells nothing new: what changes something. Where
-    the very search or a wider one found nothing before: another tool.
+    Where an effect is done already: that tool, the end, or, where several are wanted, other changes. Where a
+    check knows which tool is meant: that one, the end, or what finds what it takes. Where it knows what seems
+    right: that tool, or the one it names. Where another one comes first: that one. Where nothing was found
+    yet that the task is about: what changes nothing. Where one new thing is wanted, and a look around tells
+    nothing new: what was not looked at, or changes something. Where the very search or a wider one found
+    nothing before: another tool.
     """
     if feedback is None:
         return specs
     chosen = str(feedback.shown).partition("(")[0]
     if _one(feedback, DONE_BEFORE):
-        return [spec for spec in specs if spec.name in (chosen, DONE.name)]
+        others = _unused(specs, tools, known, reads=False) if of_several(known.task) else ()
+        return [spec for spec in specs if spec.name in (chosen, DONE.name) or spec in others]
     if meant := _one(feedback, MEANT):
-        return _named(specs, meant, MEANT)
+        named = _named(specs, meant, MEANT)
+        finding = _of_effect(specs, tools, reads=True) if known.found_nothing else ()
+        return [spec for spec in specs if spec in named or spec in finding]
     if right := _one(feedback, RIGHT):
         fitting = [spec for spec in specs if spec.name == chosen or f"{RIGHT} {spec.name}:" in right]
         return fitting or specs  # Without a grammar a model may have chosen what was not on offer.
@@ -189,7 +193,8 @@ def _offer(
     if first := _one(feedback, FIRST):
         return _named(specs, first, FIRST)
     if _one(feedback, *LOOKED) and _only_makes(known):
-        return _of_effect(specs, tools, reads=False)
+        others = _of_effect(specs, tools, reads=False)
+        return [spec for spec in specs if spec in others or spec in _unused(specs, tools, known, reads=True)]
     if _one(feedback, FOUND_NOTHING, WITHIN_EMPTY):
         return [spec for spec in specs if spec.name != chosen]
     return specs
@@ -204,6 +209,15 @@ def _named(specs: Sequence[CallSpec], problem: str, beginning: str) -> Sequence[
     """Return the tool that a problem names, and the end."""
     fitting = [spec for spec in specs if f"{beginning} {spec.name}:" in problem]
     return [*fitting, *(spec for spec in specs if spec.name == DONE.name)] if fitting else specs
+
+
+def _unused(
+    specs: Sequence[CallSpec], tools: Mapping[str, Tool], known: Known, *, reads: bool
+) -> Sequence[CallSpec]:
+    """Return the tools that read, or those that change something, and were not called yet."""
+    used = {step.tool for step in (*known.steps, *known.effects.done)}
+    fitting = {name for name, tool in tools.items() if (tool.effect == "reads") is reads}
+    return [spec for spec in specs if spec.name in fitting - used]
 
 
 def _of_effect(specs: Sequence[CallSpec], tools: Mapping[str, Tool], *, reads: bool) -> Sequence[CallSpec]:
