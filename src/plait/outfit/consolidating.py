@@ -15,8 +15,8 @@ from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.consolidation.by_model import made_by_model
 from plait.experience.consolidation.caution import needed, why_not, with_answers
 from plait.experience.consolidation.compile import Draft, Success, draft_of, tainted
-from plait.experience.consolidation.model_form import Made, texts_of
-from plait.experience.consolidation.tracing import Way, way_through
+from plait.experience.consolidation.model_form import ModelPipeline, texts_of
+from plait.experience.consolidation.tracing import Route, route_through
 from plait.experience.investigation.investigate import investigate
 from plait.experience.investigation.tree import Goal, Step
 from plait.experience.record import Experience
@@ -124,13 +124,13 @@ class _One:
             leaves = [leaf for leaf in leaves if leaf.text == self.experience.goal][-1:]
         return [step for leaf in leaves for step in leaf.steps]
 
-    def _record(self, made: Made, draft: Draft, steps: Sequence[Step]) -> Experience:
+    def _record(self, made: ModelPipeline, draft: Draft, steps: Sequence[Step]) -> Experience:
         """Return the record of a sound pipeline; it is trusted no more than the compiled one."""
         run, experience, pipeline = self.run, self.experience, made.pipeline
         more = {name: experience.content[name] for name in (LEARNED_FROM,) if name in experience.content}
         if not more:
-            way = way_through(pipeline, made.numbers, draft) or Way()
-            if doubt := why_not(pipeline, steps, run.parameters, run.limits, way.chosen):
+            route = route_through(pipeline, made.numbers, draft) or Route()
+            if doubt := why_not(pipeline, steps, run.parameters, run.limits, route.chosen):
                 raise ReplyError(f"the model's may not run by itself: {doubt}")
             pipeline = with_answers(pipeline, needed(steps))
         seen = [step for leaf in self.root.leaves() for step in leaf.steps]

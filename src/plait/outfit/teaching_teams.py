@@ -6,7 +6,7 @@ Knows nothing of tool tasks, nor of how records are kept or used.
 from collections.abc import Iterator, Mapping, Sequence
 
 from plait.events import PhaseFinished, Record
-from plait.experience.consolidation.making import Made, lessons_json, phase_lessons, workflow_of
+from plait.experience.consolidation.making import PhaseProduct, lessons_json, phase_lessons, workflow_of
 from plait.experience.record import Experience
 from plait.outfit.ended_run import EndedRun
 from plait.teams.chain import Domain
@@ -37,11 +37,13 @@ def _chain(run: EndedRun, domain: Domain, records: Sequence[Record]) -> Iterator
         yield run.record("workflow", run.task, workflow.as_json())
 
 
-def made_of(domain: Domain, products: Mapping[str, Solution], records: Sequence[Record]) -> list[Made]:
+def made_of(
+    domain: Domain, products: Mapping[str, Solution], records: Sequence[Record]
+) -> list[PhaseProduct]:
     """Return what became of every phase that a team came through, in the order of the chain."""
     finished = {record.event.phase for record in records if isinstance(record.event, PhaseFinished)}
     return [
-        Made(
+        PhaseProduct(
             phase=phase.name,
             product=phase.writes,
             text=products[phase.writes].text,

@@ -30,7 +30,7 @@ _MARKUP = re.compile(r"^(?:[-*+>#\s]|\d+[.)]\s)+")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class PhaseProduct:
     """What one phase's product became in the end."""
 
     phase: str
@@ -42,7 +42,7 @@ class Made:
     """Whether it is what the run was for: then only its size is told."""
 
 
-def workflow_of(task: str, made: Sequence[Made]) -> Workflow | None:
+def workflow_of(task: str, made: Sequence[PhaseProduct]) -> Workflow | None:
     """Return the workflow of a chain: its phases in order, each with what was decided, a line each.
 
     Args:
@@ -61,7 +61,7 @@ def workflow_of(task: str, made: Sequence[Made]) -> Workflow | None:
     return Workflow(goal=task, steps=tuple(steps)) if steps else None
 
 
-def _line(made: Made) -> str:
+def _line(made: PhaseProduct) -> str:
     if made.files:
         listed = [f"{path} ({lines} lines)" for path, lines in list(made.files.items())[:FILES]]
         more = [f"{len(made.files) - FILES} more"] if len(made.files) > FILES else []

@@ -33,7 +33,7 @@ MOST_PROBLEMS = 5
 _NAME: Mapping[str, Any] = {"type": "string", "minLength": 1, "maxLength": 40}
 
 
-class Made(NamedTuple):
+class ModelPipeline(NamedTuple):
     """A pipeline that a model made."""
 
     pipeline: Pipeline
@@ -92,7 +92,7 @@ def reply_schema(draft: Draft) -> dict[str, Any]:
     )
 
 
-def read(value: Mapping[str, Any], goal: str, draft: Draft) -> Made:
+def read(value: Mapping[str, Any], goal: str, draft: Draft) -> ModelPipeline:
     """Read a reply of that schema, and bind the arguments of its nodes.
 
     Raises:
@@ -123,7 +123,7 @@ def read(value: Mapping[str, Any], goal: str, draft: Draft) -> Made:
         edges=form.edges,
         slots=builder.slots,
     )
-    return Made(whole, numbers)
+    return ModelPipeline(whole, numbers)
 
 
 def texts_of(pipeline: Pipeline) -> list[str]:
