@@ -12,7 +12,7 @@ from plait.events import ActionsAgreed, EffectRehearsed, MergeRefused, PlanMade,
 from plait.journal import Journal
 from plait.models.callform import format_call
 from plait.models.scripted import Slow, Step
-from plait.reflection.guide import Advice, Call, Trail
+from plait.reflection.guide import Advice, CallAhead, Trail
 from plait.reflection.plan import Plan, Subtask
 from plait.reflection.settings import ReflectionSettings
 from plait.reflection.trajectory import Step as Made
@@ -141,7 +141,7 @@ def test_what_an_earlier_round_did_is_no_vote_and_is_not_looked_at_again() -> No
     trajectory.runs["1"].carried = 1
     assert agreed({"team-1": trajectory}, TOOLS).calls == [format_call("lend", {"book": "Ash"})]
     trail = trails_of(trajectory)["Do it"]
-    assert trail.next(trajectory.runs["1"].steps[:1], {}) == Call(tool="lend", arguments={"book": "Ash"})
+    assert trail.next(trajectory.runs["1"].steps[:1], {}) == CallAhead(tool="lend", arguments={"book": "Ash"})
 
 
 @pytest.mark.parametrize(

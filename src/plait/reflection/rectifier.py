@@ -36,7 +36,7 @@ REVISIONS = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failure:
+class LeafFailure:
     """A leaf that failed, in the plan as it may be seen from there."""
 
     leaf: Leaf
@@ -46,7 +46,7 @@ class Failure:
     """Calls by which it changed the world, or may have."""
 
 
-def failure_of(tree: PlanTree, leaf: Leaf, task: str, tried: Sequence[str]) -> Failure:
+def failure_of(tree: PlanTree, leaf: Leaf, task: str, tried: Sequence[str]) -> LeafFailure:
     """Return what a rectification of a leaf starts from.
 
     Args:
@@ -64,10 +64,10 @@ def failure_of(tree: PlanTree, leaf: Leaf, task: str, tried: Sequence[str]) -> F
         tried=tried,
     )
     changed = [step.call for step in leaf.run.steps if step.effect and (step.ok or step.unknown)]
-    return Failure(leaf=leaf, offer=tree.offer(leaf), standing=standing, changed=changed)
+    return LeafFailure(leaf=leaf, offer=tree.offer(leaf), standing=standing, changed=changed)
 
 
-async def rectify(journal: Journal, crew: Crew, plan: Sequence[str], failure: Failure) -> Rectification:
+async def rectify(journal: Journal, crew: Crew, plan: Sequence[str], failure: LeafFailure) -> Rectification:
     """Return how the plan goes on; where no reply can be used, the leaf is given up.
 
     Args:
@@ -95,7 +95,7 @@ async def rectify(journal: Journal, crew: Crew, plan: Sequence[str], failure: Fa
     return way
 
 
-async def _asked(journal: Journal, crew: Crew, plan: Sequence[str], failure: Failure) -> Rectification:
+async def _asked(journal: Journal, crew: Crew, plan: Sequence[str], failure: LeafFailure) -> Rectification:
     """Return what the planner says.
 
     Raises:
@@ -135,7 +135,7 @@ async def _advice(journal: Journal, crew: Crew, leaf: Leaf) -> Advice:
     return joined([own, await advice_for(journal, crew.guide, above, "advice-above")])
 
 
-def _judged(crew: Crew, failure: Failure, advice: Advice, reply: Reply) -> Judged[Rectification]:
+def _judged(crew: Crew, failure: LeafFailure, advice: Advice, reply: Reply) -> Judged[Rectification]:
     """Read a rectification; without the planner's gate what is not plainly wrong passes."""
     remarked = split_remarks(reply.text)
     offer, standing = failure.offer, failure.standing

@@ -24,7 +24,7 @@ from typing import Any
 
 from plait.agents.together import together
 from plait.domains.quoting import cleaned, quoted, shortened
-from plait.domains.software.failures import Failure, last_failure
+from plait.domains.software.failures import ProgramFailure, last_failure
 from plait.domains.software.libraries import (
     ONLY_ON_WINDOWS,
     is_library,
@@ -242,7 +242,7 @@ def _waits(ran: Ran, files: Mapping[str, str]) -> bool:
     return end_of_input or (failure.kind == "error" and _NO_TERMINAL.search(ran.stderr) is not None)
 
 
-def _told(failure: Failure, files: Mapping[str, str], when: str) -> str:
+def _told(failure: ProgramFailure, files: Mapping[str, str], when: str) -> str:
     if name := failure.missing_module:
         return f"{when} cannot import {name!r}: {_why_missing(name, files)}"
     frames = [f"  {frame.told()}" for frame in failure.frames[-TOLD_FRAMES:]]

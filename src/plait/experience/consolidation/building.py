@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from plait.experience.consolidation.origins import Compound, Origin, Simple, drawn_from
-from plait.experience.consolidation.trajectory import Call
+from plait.experience.consolidation.trajectory import TrajectoryCall
 from plait.experience.consolidation.wording import Said, Wording
 from plait.experience.pipelines.pipeline import (
     Binding,
@@ -31,7 +31,7 @@ PLAIN_FIELD = re.compile(r"[A-Za-z]\w{0,39}", re.ASCII)
 class Builder:
     """Makes nodes of calls, and the slots that they share."""
 
-    calls: Sequence[Call]
+    calls: Sequence[TrajectoryCall]
     origins: Sequence[Mapping[str, Origin]]
     wording: Wording
     names: dict[str, str] = field(default_factory=dict[str, str])

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from plait.agents.agent import Agent, ask
 from plait.errors import ReplyError
-from plait.experience.consolidation.compile import Draft, Schemas
+from plait.experience.consolidation.compile import Draft
 from plait.experience.consolidation.model_form import MOST_CALLS, ModelPipeline, prompt, read, reply_schema
 from plait.experience.consolidation.tracing import faults
 from plait.journal import Journal
 from plait.models.protocol import Message, Reply, Typed
 from plait.models.typed import bounded, parse_typed
+from plait.tools.arguments import Schemas
 
 ROLE = "consolidator"
 TRIES = 2

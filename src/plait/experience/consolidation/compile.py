@@ -19,7 +19,7 @@ from plait.experience.consolidation.origins import (
     origin,
     parameter,
 )
-from plait.experience.consolidation.trajectory import Call, calls_of, useful
+from plait.experience.consolidation.trajectory import TrajectoryCall, calls_of, useful
 from plait.experience.consolidation.wording import Wording
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import (
@@ -38,10 +38,8 @@ from plait.experience.pipelines.results import rows_of
 from plait.experience.pipelines.soundness import MOST_SLOTS
 from plait.experience.words.derive import DateOf
 from plait.experience.words.goals import masked
-from plait.tools.arguments import distinct_name, identifier
+from plait.tools.arguments import Schemas, distinct_name, identifier
 
-Schemas = Mapping[str, Mapping[str, Any]]
-"""The JSON schema of each tool's parameters, by the tool's name."""
 MOST_NAME = 80
 TELLING = 8
 """Characters of a text that is more than one common word."""
@@ -75,7 +73,7 @@ class Draft:
 
     steps: Sequence[Step]
     """Those that were of use."""
-    calls: Sequence[Call]
+    calls: Sequence[TrajectoryCall]
     origins: Sequence[Mapping[str, Origin]]
     """Of each call; results are named by the numbers of their calls."""
     kept: Sequence[int]
@@ -147,7 +145,7 @@ def draft_of(success: Success, *, tools: Schemas) -> Draft | None:
     return Draft(steps=steps, calls=calls, origins=origins, kept=kept, wording=wording)
 
 
-def _found_nothing(call: Call) -> bool:
+def _found_nothing(call: TrajectoryCall) -> bool:
     return not call.step.effect and not rows_of(call.step.observation)
 
 
@@ -207,7 +205,9 @@ def _holds(text: str, part: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
 
 
-def _origins(number: int, calls: Sequence[Call], wording: Wording, tools: Schemas) -> dict[str, Origin]:
+def _origins(
+    number: int, calls: Sequence[TrajectoryCall], wording: Wording, tools: Schemas
+) -> dict[str, Origin]:
     """Return where each argument of a call came from; results are named by the numbers of their calls."""
     call = calls[number]
     sources = [
@@ -223,7 +223,7 @@ def _origins(number: int, calls: Sequence[Call], wording: Wording, tools: Schema
     return origins
 
 
-def _kept(calls: Sequence[Call], origins: Sequence[Mapping[str, Origin]]) -> list[int]:
+def _kept(calls: Sequence[TrajectoryCall], origins: Sequence[Mapping[str, Origin]]) -> list[int]:
     """Return the effects, and the reads whose results they need; without effects, what was read last."""
     kept = {number for number, call in enumerate(calls) if call.step.effect}
     kept = kept or {max(range(len(calls)), key=lambda number: calls[number].last)}
@@ -235,7 +235,7 @@ def _kept(calls: Sequence[Call], origins: Sequence[Mapping[str, Origin]]) -> lis
     return sorted(kept)
 
 
-def _lost(calls: Sequence[Call], number: int, origins: Mapping[str, Origin]) -> bool:
+def _lost(calls: Sequence[TrajectoryCall], number: int, origins: Mapping[str, Origin]) -> bool:
     """Whether an argument may have come from a result of which nothing can be read."""
     return any(isinstance(where, Unknown) for where in origins.values()) and any(
         not call.whole and not call.rows for call in calls[:number]

@@ -8,13 +8,14 @@ nothing to change. Knows nothing of models.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from plait.experience.consolidation.compile import Draft, Schemas
+from plait.experience.consolidation.compile import Draft
 from plait.experience.pipelines.branches import EMPTINESS
 from plait.experience.pipelines.graph import changes_from
 from plait.experience.pipelines.nothing import leaves_nothing
 from plait.experience.pipelines.pipeline import END, START, Condition, Edge, InWords, Node, Pipeline
 from plait.experience.pipelines.place import open_ways
 from plait.experience.pipelines.soundness import problems_of, shown
+from plait.tools.arguments import Schemas
 
 
 @dataclass(frozen=True, kw_only=True)

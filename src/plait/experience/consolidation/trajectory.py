@@ -17,7 +17,7 @@ from plait.tools.rendering import not_found
 
 
 @dataclass(frozen=True, kw_only=True)
-class Call:
+class TrajectoryCall:
     """A call of the trajectory, or one that was made again for each row of an earlier result."""
 
     step: Step
@@ -53,9 +53,9 @@ def useful(steps: Sequence[Step], effects: Collection[str] = ()) -> list[Step]:
     return useful
 
 
-def calls_of(steps: Sequence[Step], wording: Wording) -> list[Call]:
+def calls_of(steps: Sequence[Step], wording: Wording) -> list[TrajectoryCall]:
     """Take the calls that were made for each row of one result together."""
-    calls: list[Call] = []
+    calls: list[TrajectoryCall] = []
     taken: set[int] = set()
     for at, step in enumerate(steps):
         if at in taken:
@@ -63,7 +63,7 @@ def calls_of(steps: Sequence[Step], wording: Wording) -> list[Call]:
         members, each = _loop(steps, at, calls, taken, wording) or ([at], {})
         taken.update(members)
         calls.append(
-            Call(
+            TrajectoryCall(
                 step=step,
                 at=at,
                 last=members[-1],
@@ -81,7 +81,7 @@ def _is_whole(step: Step) -> bool:
 
 
 def _loop(
-    steps: Sequence[Step], at: int, calls: Sequence[Call], taken: Collection[int], wording: Wording
+    steps: Sequence[Step], at: int, calls: Sequence[TrajectoryCall], taken: Collection[int], wording: Wording
 ) -> tuple[list[int], Mapping[str, FromResult]] | None:
     """Return the steps that were taken for each row of one result, the first of which is step `at`."""
     for number, source in reversed(list(enumerate(calls))):
@@ -108,7 +108,7 @@ def _alike(steps: Sequence[Step], at: int, count: int, taken: Collection[int]) -
 
 
 def _differing(
-    steps: Sequence[Step], number: int, source: Call, wording: Wording
+    steps: Sequence[Step], number: int, source: TrajectoryCall, wording: Wording
 ) -> Mapping[str, FromResult] | None:
     """Return the arguments that go through a result row by row; None where others differ too."""
     if any(step.arguments.keys() != steps[0].arguments.keys() for step in steps):
