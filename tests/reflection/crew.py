@@ -14,11 +14,11 @@ from plait.models.protocol import Message, Settings
 from plait.models.scripted import Answer, ScriptedModel, Step, prompt
 from plait.reflection.act import act
 from plait.reflection.crew import Crew
+from plait.reflection.crew_prompts import CrewPrompts
 from plait.reflection.plan import read_plan
 from plait.reflection.rounds import Progress, solve_in_rounds
 from plait.reflection.settings import ReflectionSettings
 from plait.reflection.trajectory import Effects, SubtaskRun, Trajectory
-from plait.reflection.wording import Wording
 from plait.tools.approval import ApprovalPolicy
 from plait.tools.executor import Executor
 from plait.tools.functions import from_function, tool
@@ -105,7 +105,7 @@ class Library:
         return [from_function(function, source="library") for function in (search_loans, return_loan)]
 
 
-class MarkedWording(Wording):
+class MarkedPrompts(CrewPrompts):
     """The prompts, with a mark that tells a script which subtask is worked on."""
 
     def tool(self, *args: Any, **kwargs: Any) -> list[Message]:
@@ -155,7 +155,7 @@ class Stage:
             tool=agent("tool"),
             answer=agent("answer"),
             settings=settings,
-            wording=MarkedWording(prompts),
+            prompts=MarkedPrompts(prompts),
             returns=returns,
             check=check,
         )

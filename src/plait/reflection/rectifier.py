@@ -14,6 +14,7 @@ from plait.events import Noted, PlanRectified
 from plait.journal import Journal
 from plait.models.protocol import Grammar, Reply, Request
 from plait.reflection.crew import Crew
+from plait.reflection.crew_prompts import FailureText
 from plait.reflection.guide import Advice
 from plait.reflection.plan import MILESTONE
 from plait.reflection.plan_tree import Leaf, PlanTree
@@ -29,7 +30,6 @@ from plait.reflection.rectification import (
     soft_problems,
 )
 from plait.reflection.references import advice_for, copied_values, joined, references_text
-from plait.reflection.wording import FailureText
 
 REVISIONS = 1
 """Of a rectification at most; a third reply is seldom better, and giving up is a way too."""
@@ -116,7 +116,7 @@ async def _asked(journal: Journal, crew: Crew, plan: Sequence[str], failure: Lea
     )
 
     def request(feedback: Feedback | None) -> Request:
-        prompt = crew.wording.rectifier(text, feedback, gate.enabled)
+        prompt = crew.prompts.rectifier(text, feedback, gate.enabled)
         return crew.planner.request(crew.messages(specs, prompt), form, next_attempt(feedback))
 
     async def read(reply: Reply) -> Judged[Rectification]:
@@ -144,7 +144,7 @@ def _judged(crew: Crew, failure: LeafFailure, advice: Advice, reply: Reply) -> J
     problems = hard_problems(way, offer, standing)
     fatal = bool(problems)
     if crew.settings.planner.enabled:
-        soft, useless = soft_problems(way, offer, standing, crew.wording.rectifier_text())
+        soft, useless = soft_problems(way, offer, standing, crew.prompts.rectifier_text())
         copied = copied_values([subtask.goal for subtask in way.subtasks], advice, crew.task)
         problems += [*soft, *(f"{goal!r} is of another task" for goal in copied)]
         fatal = fatal or useless or bool(copied)

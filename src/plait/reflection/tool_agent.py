@@ -16,6 +16,7 @@ from plait.models.callspec import CallSpec
 from plait.models.protocol import Form, FunctionCalling, Grammar, Reply, Request
 from plait.reflection.checks import DONE_BEFORE, MADE_UP, Known, call_problems
 from plait.reflection.crew import Crew
+from plait.reflection.crew_prompts import Hints
 from plait.reflection.doubts import ANSWERED, FOUND_NOTHING, WITHIN_EMPTY, WITHIN_SHOWN, done_doubts, doubts
 from plait.reflection.meant import FIRST, MEANT, NOTHING_ABOUT, RIGHT
 from plait.reflection.memory import ShortTermMemory
@@ -23,7 +24,6 @@ from plait.reflection.phrases import makes_one
 from plait.reflection.searches import mended
 from plait.reflection.second_opinion import reached, wanted
 from plait.reflection.trajectory import SubtaskRun, Trajectory
-from plait.reflection.wording import Hints
 from plait.tools.tool import Tool
 
 MAX_RESULT = 300
@@ -94,7 +94,7 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
         offer = _offer(left if len(left) > 1 else specs, feedback, moment.known, crew.executor.tools)
         form = _form(offer, crew.settings.function_calling, gate.enabled)
         hints = Hints(moment.memory.entries, feedback, failed_steps=crew.settings.short_term)
-        chat = crew.wording.tool(crew.told_task, moment.run, moment.trajectory, hints, gate.enabled)
+        chat = crew.prompts.tool(crew.told_task, moment.run, moment.trajectory, hints, gate.enabled)
         return crew.tool.request([crew.system(offered), *chat], form, next_attempt(feedback))
 
     opinion: list[bool] = []

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from plait.experience.consolidation.building import Builder
+from plait.experience.consolidation.goal_words import GoalWords
 from plait.experience.consolidation.origins import (
     Argument,
     Origin,
@@ -20,7 +21,6 @@ from plait.experience.consolidation.origins import (
     parameter,
 )
 from plait.experience.consolidation.trajectory import TrajectoryCall, calls_of, useful
-from plait.experience.consolidation.wording import Wording
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import (
     END,
@@ -78,7 +78,7 @@ class Draft:
     """Of each call; results are named by the numbers of their calls."""
     kept: Sequence[int]
     """The numbers of the calls that are needed, from 0."""
-    wording: Wording
+    words: GoalWords
 
     def made(self, number: int) -> list[Step]:
         """Return the steps of a call."""
@@ -86,7 +86,7 @@ class Draft:
 
     def builder(self) -> Builder:
         """Return what makes nodes of these calls."""
-        return Builder(calls=self.calls, origins=self.origins, wording=self.wording)
+        return Builder(calls=self.calls, origins=self.origins, words=self.words)
 
 
 def compile_success(success: Success, *, tools: Schemas) -> Compiled | None:
@@ -129,20 +129,20 @@ def draft_of(success: Success, *, tools: Schemas) -> Draft | None:
     """Work out which calls a pipeline is made of; see `compile_success` for the rest."""
     if len(masked(success.goal).spans) > MOST_SLOTS:
         return None  # No pipeline has so many slots, and each value may follow from any of them.
-    wording = Wording(success.goal, success.named)
+    words = GoalWords(success.goal, success.named)
     steps = useful(success.steps)
-    calls = calls_of(steps, wording)
+    calls = calls_of(steps, words)
     if not calls:
         return None
-    origins = [_origins(number, calls, wording, tools) for number in range(len(calls))]
+    origins = [_origins(number, calls, words, tools) for number in range(len(calls))]
     kept = _kept(calls, origins)
-    if wording.conditional and any(calls[number].step.effect for number in kept):
+    if words.conditional and any(calls[number].step.effect for number in kept):
         return None
     if any(_found_nothing(calls[number]) for number in kept):
         return None  # What there was nothing to do with, it does not show how to do.
     if any(_lost(calls, number, origins[number]) for number in kept):
         return None
-    return Draft(steps=steps, calls=calls, origins=origins, kept=kept, wording=wording)
+    return Draft(steps=steps, calls=calls, origins=origins, kept=kept, words=words)
 
 
 def _found_nothing(call: TrajectoryCall) -> bool:
@@ -206,7 +206,7 @@ def _holds(text: str, part: str) -> bool:
 
 
 def _origins(
-    number: int, calls: Sequence[TrajectoryCall], wording: Wording, tools: Schemas
+    number: int, calls: Sequence[TrajectoryCall], words: GoalWords, tools: Schemas
 ) -> dict[str, Origin]:
     """Return where each argument of a call came from; results are named by the numbers of their calls."""
     call = calls[number]
@@ -219,7 +219,7 @@ def _origins(
     origins: dict[str, Origin] = {}
     for name, value in call.step.arguments.items():
         argument = Argument(name=name, value=value, schema=parameter(schema, name), effect=call.step.effect)
-        origins[name] = call.each.get(name) or origin(argument, wording, sources)
+        origins[name] = call.each.get(name) or origin(argument, words, sources)
     return origins
 
 

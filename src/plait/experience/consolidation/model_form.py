@@ -14,8 +14,8 @@ from plait.agents.prompting import fill, load
 from plait.errors import ReplyError, UserError
 from plait.experience.consolidation.building import PLAIN_FIELD
 from plait.experience.consolidation.compile import Draft
+from plait.experience.consolidation.goal_words import Said
 from plait.experience.consolidation.origins import Compound, Origin, drawn_from
-from plait.experience.consolidation.wording import Said
 from plait.experience.pipelines.branches import MOST_WORDS
 from plait.experience.pipelines.paper_form import from_json
 from plait.experience.pipelines.pipeline import END, START, Constant, FromResult, Node, Pipeline
