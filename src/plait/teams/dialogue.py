@@ -17,7 +17,7 @@ from plait.teams.ensemble import NOTHING_TOLD, Ensemble
 from plait.teams.forms import opinion_form, solution_form
 from plait.teams.phase_values import PhaseResult, PhaseWork, finished_event
 from plait.teams.ratings import rate, rating_event
-from plait.teams.replies import Opinion, echoes, read_opinion, read_solution, too_many_lines
+from plait.teams.replies import InstructorOpinion, echoes, read_opinion, read_solution, too_many_lines
 from plait.teams.solution import Rating, Solution
 from plait.teams.team_prompts import TeamPrompts, chat, listed, revised, role_text
 
@@ -155,11 +155,11 @@ class _Dialogue:
         if self._rating is None:
             return False
         self._state.agreed = not self._rating.findings
-        opinion = Opinion(agreed=self._state.agreed, instruction="; ".join(self._rating.findings))
+        opinion = InstructorOpinion(agreed=self._state.agreed, instruction="; ".join(self._rating.findings))
         self._instructed(opinion, INSPECTION)
         return self._state.agreed
 
-    def _instructed(self, opinion: Opinion, by: str) -> None:
+    def _instructed(self, opinion: InstructorOpinion, by: str) -> None:
         self._journal.emit(
             Instructed(
                 team=self._work.name,
@@ -244,7 +244,7 @@ class _Dialogue:
             return chat(role, f"{opening}\n\n{ending}")
         return chat(role, opening, self.solution.shown(), ending)
 
-    async def _opinion(self, number: int, solution: Solution, asked: Sequence[str]) -> Opinion:
+    async def _opinion(self, number: int, solution: Solution, asked: Sequence[str]) -> InstructorOpinion:
         """Return what the instructor thinks of a reply, through its gate.
 
         Its score is recorded and not held against it: a small model means the reply that it judges, and
@@ -260,13 +260,13 @@ class _Dialogue:
         def request(feedback: Feedback | None) -> Request:
             return agent.request(revised(messages, feedback), form, next_attempt(feedback))
 
-        async def read(reply: Reply) -> Judged[Opinion]:
+        async def read(reply: Reply) -> Judged[InstructorOpinion]:
             remarked = split_remarks(reply.text)
             opinion = read_opinion(remarked.body)
             shown = "AGREED" if opinion.agreed else opinion.instruction
             return Judged(output=opinion, shown=shown, critique=remarked.critique, score=remarked.score)
 
-        async def asked_for(branch: Journal, _: None) -> Opinion:
+        async def asked_for(branch: Journal, _: None) -> InstructorOpinion:
             passed = await through_gate(branch, Role(agent=agent, gate=gate, request=request, read=read))
             return passed.judged.output
 

@@ -13,8 +13,8 @@ from plait.experience.consolidation.building import Builder
 from plait.experience.consolidation.goal_words import GoalWords
 from plait.experience.consolidation.origins import (
     Argument,
+    EarlierResult,
     Origin,
-    Source,
     drawn_from,
     offered,
     origin,
@@ -211,7 +211,7 @@ def _origins(
     """Return where each argument of a call came from; results are named by the numbers of their calls."""
     call = calls[number]
     sources = [
-        Source(node=str(place), rows=source.rows, whole=source.whole)
+        EarlierResult(node=str(place), rows=source.rows, whole=source.whole)
         for place, source in enumerate(calls)
         if source.last < call.at
     ]

@@ -54,7 +54,7 @@ def drawn_from(where: Origin) -> list[FromResult]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class EarlierResult:
     """The result of an earlier call."""
 
     node: str
@@ -90,7 +90,7 @@ def offered(schema: Mapping[str, Any]) -> list[Any]:
     return [*schema.get("enum", ()), *(schema[key] for key in ("default", "const") if key in schema)]
 
 
-def origin(argument: Argument, words: GoalWords, sources: Sequence[Source]) -> Origin:
+def origin(argument: Argument, words: GoalWords, sources: Sequence[EarlierResult]) -> Origin:
     """Return where an argument came from; what can be told from the goal is not looked for elsewhere."""
     value = argument.value
     if value is None or isinstance(value, bool):
@@ -137,7 +137,7 @@ class _Move:
     """By how many; not negative."""
 
 
-def _moves(text: str, words: GoalWords, sources: Sequence[Source]) -> list[_Move]:
+def _moves(text: str, words: GoalWords, sources: Sequence[EarlierResult]) -> list[_Move]:
     """Return all ways in which a value may be a time of a result that was moved as the goal says."""
     found: dict[tuple[str, str, str], _Move] = {}
     for source in reversed(sources):
@@ -174,7 +174,7 @@ def _says_length(cell: str, minutes: int) -> bool:
     return any(abs(float(number) - length) < 0.01 for number in numbers for length in lengths)
 
 
-def joined(text: str, words: GoalWords, sources: Sequence[Source]) -> Compound | None:
+def joined(text: str, words: GoalWords, sources: Sequence[EarlierResult]) -> Compound | None:
     """Return a fixed text around one or two values of the goal or of results, such as `Re: <subject>`."""
     if not MOST_TRIFLE < len(text) <= MOST_EXAMPLE or "@" in text:
         return None  # A name is no part of an address that can be told from it.
@@ -200,7 +200,7 @@ def joined(text: str, words: GoalWords, sources: Sequence[Source]) -> Compound |
 
 
 def _longest(
-    text: str, words: GoalWords, sources: Sequence[Source]
+    text: str, words: GoalWords, sources: Sequence[EarlierResult]
 ) -> tuple[int, str, Said | FromResult] | None:
     """Return the longest value of the goal or of a result that stands in a text as whole words, and where."""
     found: list[tuple[str, Said | FromResult]] = [(said.value, said) for said in words.values()]
@@ -234,7 +234,9 @@ def _unknown(value: Any) -> Unknown:
     return Unknown(example=spelled(value)[:MOST_EXAMPLE])
 
 
-def _result(argument: Argument, text: str, words: GoalWords, sources: Sequence[Source]) -> FromResult | None:
+def _result(
+    argument: Argument, text: str, words: GoalWords, sources: Sequence[EarlierResult]
+) -> FromResult | None:
     """Return the field of the latest result that holds a value."""
     for source in reversed(sources):
         for field in columns(source.rows, argument.name):
@@ -251,7 +253,7 @@ def _is_likely(text: str, field: str, name: str) -> bool:
     return len(text) > 1 and (field == WHOLE or not _COUNT.fullmatch(text))
 
 
-def _row(source: Source, holders: Sequence[Mapping[str, str]], words: GoalWords) -> WhichRow:
+def _row(source: EarlierResult, holders: Sequence[Mapping[str, str]], words: GoalWords) -> WhichRow:
     """Return which row is meant by the words of the goal; not known where they do not say it."""
     rows = source.rows
     if not source.whole or len(holders) != 1:
