@@ -22,7 +22,7 @@ from plait.outfit.consolidating import Consolidator
 from plait.outfit.domains import Means, making_of
 from plait.outfit.embedding import CountedEmbedder
 from plait.outfit.ended_run import EndedRun
-from plait.outfit.handing_over import Place, handed_over, laid_out
+from plait.outfit.handing_over import RunFolder, handed_over, laid_out
 from plait.outfit.hands import Hands
 from plait.outfit.learning import learn
 from plait.outfit.modules import import_modules
@@ -140,7 +140,7 @@ async def _worked(
     log: RunLog,
     journal: RunJournal,
     hands: Hands,
-    place: Place,
+    place: RunFolder,
     toolset: Toolset,
     reached: list[tuple[Workshop, Outcome]],
 ) -> asyncio.CancelledError | None:

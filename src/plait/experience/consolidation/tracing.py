@@ -13,8 +13,8 @@ from plait.experience.pipelines.branches import EMPTINESS
 from plait.experience.pipelines.graph import changes_from
 from plait.experience.pipelines.nothing import leaves_nothing
 from plait.experience.pipelines.pipeline import END, START, Condition, Edge, InWords, Node, Pipeline
-from plait.experience.pipelines.place import open_ways
 from plait.experience.pipelines.soundness import problems_of, shown
+from plait.experience.pipelines.walk_state import open_ways
 from plait.tools.arguments import Schemas
 
 
