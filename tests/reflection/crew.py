@@ -11,7 +11,7 @@ from plait.errors import ToolError
 from plait.events import SubtaskFinished
 from plait.models.budget import Budget, Limits
 from plait.models.protocol import Message, Settings
-from plait.models.scripted import Answer, ScriptedModel, Step, prompt
+from plait.models.scripted import Answer, ScriptedModel, ScriptStep, prompt
 from plait.reflection.act import act
 from plait.reflection.crew import Crew
 from plait.reflection.crew_prompts import CrewPrompts
@@ -31,7 +31,7 @@ AS_PLANNED = ReflectionSettings().without(["rectification"])
 TASK = "Return the loans of dana and omar, then mira, lena and nobody."
 DANA, OMAR, MIRA = "77000417", "77000398", "77000555"
 
-Script = Sequence[Answer | Step]
+Script = Sequence[Answer | ScriptStep]
 
 
 def plan(*lines: str, score: float | None = 10, critique: str = "whole") -> str:
@@ -68,9 +68,9 @@ def done(result: str = "it is done", **remarks: Any) -> str:
     return call(f'done(result="{result}")', **remarks)
 
 
-def at(subtask: int | str, reply: Answer) -> Step:
+def at(subtask: int | str, reply: Answer) -> ScriptStep:
     """A reply for the tool agent at work on one subtask, among several at once."""
-    return Step(reply, when=_mark(str(subtask)))
+    return ScriptStep(reply, when=_mark(str(subtask)))
 
 
 def _mark(subtask: str) -> str:

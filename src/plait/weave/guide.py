@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from plait.events import PipelineEnded, PipelineRecalled
 from plait.experience.consolidation.caution import loses_choice
 from plait.experience.exploitation.recall import Recalled, Recollection
-from plait.experience.exploitation.references import MOST_GOAL, Found, References
+from plait.experience.exploitation.references import MOST_GOAL, References, Reminders
 from plait.experience.investigation.tree import Step as WalkedStep
 from plait.experience.pipelines.results import rows_of
 from plait.experience.pipelines.walk import Finished, Fork, NextCall, Walk
@@ -45,9 +45,9 @@ class ExperienceGuide:
         """Return the lessons alone, where nobody reads workflows."""
         return tuple(each.text for each in (await self._found(journal, goal, workflows=False)).lessons)
 
-    async def _found(self, journal: Journal, goal: str, *, workflows: bool = True) -> Found:
+    async def _found(self, journal: Journal, goal: str, *, workflows: bool = True) -> Reminders:
         if self.references is None or len(goal) > MOST_GOAL:
-            return Found()
+            return Reminders()
         return await self.references.find(journal, goal, workflows=workflows)
 
     async def knows(self, journal: Journal, goal: str, task: str) -> bool:
