@@ -9,7 +9,7 @@ from tests.test_experience_runs import ANSWER, OFFICE, OTHER_DAY, REMARKS, TASK,
 
 from plait.errors import ModelError
 from plait.events import PlanMade, PlanRectified, StepDiverged, WorkflowRecalled
-from plait.experience.consolidation.as_it_was import kept_situation
+from plait.experience.situation import kept_situation
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import Answer, ScriptedModel, ScriptStep, prompt
 from plait.outfit.hands import Hands

@@ -11,7 +11,6 @@ from pathlib import Path
 from plait.agents.agent import Agent
 from plait.errors import BudgetExhausted, ModelError, NeedsDecision, ReplyError, UserError
 from plait.events import Noted, Record
-from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.consolidation.by_model import made_by_model
 from plait.experience.consolidation.caution import needed, why_not, with_answers
 from plait.experience.consolidation.compile import Draft, Success, draft_of, tainted
@@ -20,6 +19,7 @@ from plait.experience.consolidation.tracing import Route, route_through
 from plait.experience.investigation.investigate import investigate
 from plait.experience.investigation.tree import Goal, Step
 from plait.experience.record import Experience
+from plait.experience.situation import kept_situation
 from plait.experience.words.copies import copied
 from plait.journal import Journal
 from plait.outfit.ended_run import EndedRun

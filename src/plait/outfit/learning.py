@@ -17,8 +17,8 @@ from plait.events import (
     PipelineEnded,
     Record,
 )
-from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.record import Experience, Memory
+from plait.experience.situation import kept_situation
 from plait.journal import JSON, Journal, JSONObject
 from plait.outfit.confirming import ReadRun, confirmed, learned_from
 from plait.outfit.consolidating import MADE_BY, Consolidator, made_again

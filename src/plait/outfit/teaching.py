@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from plait.events import Record
-from plait.experience.consolidation.as_it_was import AS_IT_WAS, as_it_was, exact_key, situation_of
+from plait.experience.consolidation.as_it_was import as_it_was
 from plait.experience.consolidation.caution import needed, rests_on_others, taken_from, why_not, with_answers
 from plait.experience.consolidation.compile import Success, compile_success, tainted
 from plait.experience.consolidation.failures import lessons_of
@@ -22,6 +22,7 @@ from plait.experience.pipelines.pipeline import Pipeline
 from plait.experience.pipelines.results import rows_of
 from plait.experience.pipelines.soundness import problems_of
 from plait.experience.record import Experience, ExperienceStatus
+from plait.experience.situation import AS_IT_WAS, exact_key, situation_of
 from plait.experience.words.copies import copied
 from plait.experience.words.goals import asks_for_change, key_of
 from plait.outfit.ended_run import EndedRun
