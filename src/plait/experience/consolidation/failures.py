@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from plait.errors import ReplyError
 from plait.events import EffectRehearsed, Gated, Record, StepRecorded, SubtaskFinished, SubtaskStarted
 from plait.experience.consolidation.lessons import MOST_PARAMETERS, CallFailure, Lesson, LessonArgument, Value
-from plait.experience.pipelines.results import rows_of, spelled
+from plait.experience.pipelines.results import cell_text, rows_of
 from plait.experience.words.goals import masked
 from plait.models.callform import parse_call
 from plait.models.callspec import CallSpec
@@ -182,7 +182,7 @@ def _hopeless(task: str, tries: Sequence[_Try]) -> Iterator[Lesson]:
 
 def _made_up(task: str, value: Any, before: Sequence[_Try]) -> bool:
     """Whether a text stands neither in the task nor in what was seen."""
-    text = spelled(value).casefold()
+    text = cell_text(value).casefold()
     seen = "\n".join([task, *(each.observation for each in before)]).casefold()
     return bool(text) and text not in seen
 
@@ -193,7 +193,7 @@ def _argument(task: str, name: str, value: Any, before: Sequence[_Try]) -> Lesso
 
 def _source(value: Any, task: str, before: Sequence[_Try]) -> str:
     """Return the tool that returned a value as a whole field; empty where the task says it too."""
-    text = spelled(value)
+    text = cell_text(value)
     if not text or text.casefold() in task.casefold():
         return ""
     for each in reversed(before):

@@ -14,10 +14,10 @@ from plait.experience.pipelines.pipeline import Composition, Constant, FromResul
 from plait.experience.pipelines.results import (
     MOST_TRIFLE,
     WHOLE,
+    cell_text,
     first_of,
     in_order,
     last_of,
-    spelled,
 )
 from plait.experience.words.derive import minutes_between
 from plait.models.schema import is_identifier, properties_of, resolve
@@ -95,7 +95,7 @@ def origin(argument: Argument, words: GoalWords, sources: Sequence[EarlierResult
     value = argument.value
     if value is None or isinstance(value, bool):
         return _constant(argument)
-    text = spelled(value) if isinstance(value, str | int | float) else ""
+    text = cell_text(value) if isinstance(value, str | int | float) else ""
     if said := words.standing(text):
         return said
     if value in ("", [], {}) or ("default" in argument.schema and value == argument.schema["default"]):
@@ -231,7 +231,7 @@ def _constant(argument: Argument) -> Origin:
 def _unknown(value: Any) -> Unknown:
     if isinstance(value, int | float | None):
         return Unknown(example=value)
-    return Unknown(example=spelled(value)[:MOST_EXAMPLE])
+    return Unknown(example=cell_text(value)[:MOST_EXAMPLE])
 
 
 def _result(

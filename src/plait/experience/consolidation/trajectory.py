@@ -11,7 +11,7 @@ from plait.experience.consolidation.goal_words import GoalWords
 from plait.experience.consolidation.origins import columns
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import FromResult
-from plait.experience.pipelines.results import Row, is_cut, rows_of, spelled
+from plait.experience.pipelines.results import Row, cell_text, is_cut, rows_of
 from plait.tools.arguments import canonical
 from plait.tools.rendering import not_found
 
@@ -115,7 +115,7 @@ def _differing(
         return None
     each: dict[str, FromResult] = {}
     for name in steps[0].arguments:
-        values = [spelled(step.arguments[name]) for step in steps]
+        values = [cell_text(step.arguments[name]) for step in steps]
         if len(set(values)) == 1:
             continue
         fields = [

@@ -29,8 +29,8 @@ from plait.experience.pipelines.pipeline import (
 )
 from plait.experience.pipelines.results import (
     answer_shape,
+    cell_text,
     digest_of_result,
-    spelled,
 )
 from plait.experience.pipelines.walk_state import LeaveError, WalkState, open_edges
 from plait.experience.words.derive import moved_by
@@ -202,7 +202,7 @@ def _words(edge: Edge) -> str:
 
 def _composed(node: Node, how: Composition, values: Sequence[Any]) -> str:
     if how == "text":
-        return "".join(spelled(value) for value in values)
+        return "".join(cell_text(value) for value in values)
     moved = moved_by(str(values[0]), str(values[1]), back=how == "earlier")
     if moved is None:
         raise LeaveError(f"{node.name} needs a time, and there is {values[0]!r} to be moved")
