@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from plait.events import StepRecorded
-from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.record import Experience
+from plait.experience.situation import kept_situation
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel
 from plait.outfit.hands import Hands

@@ -12,15 +12,10 @@ from typing import Any
 import pytest
 
 from plait.events import PipelineEnded, PipelineRecalled, StepRecorded
-from plait.experience.consolidation.as_it_was import (
-    AS_IT_WAS,
-    as_it_was,
-    exact_key,
-    kept_situation,
-    situation_of,
-)
+from plait.experience.consolidation.as_it_was import as_it_was
 from plait.experience.investigation.tree import Goal, Step
 from plait.experience.record import Experience
+from plait.experience.situation import AS_IT_WAS, exact_key, kept_situation, situation_of
 from plait.models.embeddings import HashEmbedder
 from plait.models.scripted import ScriptedModel
 from plait.outfit.hands import Hands

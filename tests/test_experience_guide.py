@@ -10,7 +10,7 @@ from tests.support.memory_journal import Memory as Records
 from tests.support.memory_journal import MemoryJournal
 
 from plait.events import LessonRecalled, WorkflowRecalled
-from plait.experience.consolidation.lessons import Argument, Lesson
+from plait.experience.consolidation.lessons import Lesson, LessonArgument
 from plait.experience.consolidation.workflow import Workflow, WorkflowStep
 from plait.experience.exploitation.recall import Recalled, Recollection
 from plait.experience.exploitation.references import MOST_GOAL
@@ -59,8 +59,8 @@ WORKFLOW = Workflow(
 LESSON = Lesson(
     tool="delete",
     failure="refused",
-    arguments=(Argument(name="id", value="an identifier"),),
-    worked=(Argument(name="id", value="an identifier", source="find"),),
+    arguments=(LessonArgument(name="id", value="an identifier"),),
+    worked=(LessonArgument(name="id", value="an identifier", source="find"),),
 )
 
 

@@ -9,9 +9,9 @@ from tests.test_experience_runs import ANSWER, OFFICE, OTHER_DAY, REMARKS, TASK,
 
 from plait.errors import ModelError
 from plait.events import PlanMade, PlanRectified, StepDiverged, WorkflowRecalled
-from plait.experience.consolidation.as_it_was import kept_situation
+from plait.experience.situation import kept_situation
 from plait.models.embeddings import HashEmbedder
-from plait.models.scripted import Answer, ScriptedModel, Step, prompt
+from plait.models.scripted import Answer, ScriptedModel, ScriptStep, prompt
 from plait.outfit.hands import Hands
 from plait.runner import resume, start
 from plait.runtime.experience_store import ExperienceStore
@@ -40,7 +40,9 @@ async def log() -> AsyncIterator[RunLog]:
     await log.close()
 
 
-async def run(log: RunLog, task: str, script: Sequence[Answer | Step], options: Options = PLANNED) -> Done:
+async def run(
+    log: RunLog, task: str, script: Sequence[Answer | ScriptStep], options: Options = PLANNED
+) -> Done:
     async with ScriptedModel(list(script)) as model:
         result = await start(task, options, Hands(model=model, log=log, embedder=HashEmbedder()))
         return Done(result=result, prompts=[prompt(request) for request in model.requests])
@@ -97,13 +99,15 @@ async def test_a_leaf_that_failed_is_rectified_with_what_its_goal_and_the_task_c
     work = "# Work on {}:".format
     # Both leaves are at work at once: what each is asked is told by its place.
     script = [
-        Step(f"1. {OTHER_DAY}\n2. Tell me who is free (independent){REMARKS}", when="as numbered lines"),
-        *(Step("I do not know.", when=work("1")) for _ in range(3)),
-        Step(f'{THOUGHT}done(result="everybody"){REMARKS}', when=work("2")),
-        Step(f"add after\n1. Look at December 14{REMARKS}", when="Failed: 1."),
-        Step(search(14), when=work("1a")),
-        Step(f'{THOUGHT}done(result="looked"){REMARKS}', when=work("1a")),
-        Step(ANSWER, when="Your answer to the user"),
+        ScriptStep(
+            f"1. {OTHER_DAY}\n2. Tell me who is free (independent){REMARKS}", when="as numbered lines"
+        ),
+        *(ScriptStep("I do not know.", when=work("1")) for _ in range(3)),
+        ScriptStep(f'{THOUGHT}done(result="everybody"){REMARKS}', when=work("2")),
+        ScriptStep(f"add after\n1. Look at December 14{REMARKS}", when="Failed: 1."),
+        ScriptStep(search(14), when=work("1a")),
+        ScriptStep(f'{THOUGHT}done(result="looked"){REMARKS}', when=work("1a")),
+        ScriptStep(ANSWER, when="Your answer to the user"),
     ]
     outcome = await run(log, task, script)
     assert outcome.result.status == "succeeded"

@@ -18,7 +18,7 @@ from plait.events import (
     TeamStarted,
 )
 from plait.models.budget import Limits
-from plait.models.scripted import Step
+from plait.models.scripted import ScriptStep
 from plait.reflection.settings import ReflectionSettings
 from plait.teams.ensemble import SEEDS_PER_TEAM
 from plait.teams.settings import TeamSettings
@@ -260,7 +260,7 @@ async def test_in_a_dry_run_nothing_is_done() -> None:
 
 
 async def test_many_teams_are_pruned_and_partitioned_as_anywhere() -> None:
-    script: list[Step] = []
+    script: list[ScriptStep] = []
     for number in range(1, 9):
         line = "Return loans" if number in (3, 5) else f"Return the loan of dana in way {number}"
         script += team(number, plan(f"1. {line}"), *GOOD, answer("Yes."))

@@ -11,12 +11,11 @@ from plait.errors import RequestRefused
 from plait.events import ActionsAgreed, EffectRehearsed, MergeRefused, PlanMade, TeamDropped
 from plait.journal import Journal
 from plait.models.callform import format_call
-from plait.models.scripted import Slow, Step
-from plait.reflection.guide import Advice, Call, Trail
+from plait.models.scripted import ScriptStep, Slow
+from plait.reflection.guide import Advice, CallAhead, Trail
 from plait.reflection.plan import Plan, Subtask
 from plait.reflection.settings import ReflectionSettings
-from plait.reflection.trajectory import Step as Made
-from plait.reflection.trajectory import Trajectory
+from plait.reflection.trajectory import Step, Trajectory
 from plait.teams.settings import TeamSettings
 from plait.tools.approval import ApprovalPolicy
 from plait.tools.functions import from_function, tool
@@ -69,7 +68,7 @@ async def test_who_lacks_what_an_effect_would_bring_keeps_its_vote() -> None:
     assert office.calls == ["create lunch", "invite dana to 77000999"]
 
 
-def rehearsal(*steps: Made, status: Any = "succeeded", goal: str = "Do it") -> Trajectory:
+def rehearsal(*steps: Step, status: Any = "succeeded", goal: str = "Do it") -> Trajectory:
     trajectory = Trajectory.of(Plan(subtasks=[Subtask(id="1", goal=goal)]))
     run = trajectory.runs["1"]
     run.status, run.result = status, "done"
@@ -77,8 +76,8 @@ def rehearsal(*steps: Made, status: Any = "succeeded", goal: str = "Do it") -> T
     return trajectory
 
 
-def effect(*, observation: str = "Done.", ok: bool = True, score: float = 9, **arguments: Any) -> Made:
-    return Made(tool="lend", arguments=arguments, ok=ok, observation=observation, effect=True, score=score)
+def effect(*, observation: str = "Done.", ok: bool = True, score: float = 9, **arguments: Any) -> Step:
+    return Step(tool="lend", arguments=arguments, ok=ok, observation=observation, effect=True, score=score)
 
 
 @tool(effect="changes")
@@ -120,7 +119,7 @@ def test_of_those_who_agree_one_acts_whose_plan_did_not_fail() -> None:
 
 
 def test_of_those_who_agree_the_one_with_the_fewest_calls_acts() -> None:
-    look = Made(tool="see", arguments={}, ok=True, observation="Ash", effect=False, score=10)
+    look = Step(tool="see", arguments={}, ok=True, observation="Ash", effect=False, score=10)
     teams = {
         "team-1": rehearsal(look, effect(book="Ash", score=10)),
         "team-2": rehearsal(effect(book="Ash")),
@@ -141,7 +140,7 @@ def test_what_an_earlier_round_did_is_no_vote_and_is_not_looked_at_again() -> No
     trajectory.runs["1"].carried = 1
     assert agreed({"team-1": trajectory}, TOOLS).calls == [format_call("lend", {"book": "Ash"})]
     trail = trails_of(trajectory)["Do it"]
-    assert trail.next(trajectory.runs["1"].steps[:1], {}) == Call(tool="lend", arguments={"book": "Ash"})
+    assert trail.next(trajectory.runs["1"].steps[:1], {}) == CallAhead(tool="lend", arguments={"book": "Ash"})
 
 
 @pytest.mark.parametrize(
@@ -228,7 +227,7 @@ async def test_a_team_whose_model_refuses_is_dropped_and_the_others_go_on(at: in
     refused = RequestRefused("the prompt is refused")
     own: list[Any] = [plan(PLAN), *GOOD, answer("Yes.")]
     phases = (own[:1], own[1:4], own[4:])
-    script: list[Step] = []
+    script: list[ScriptStep] = []
     for number, phase in enumerate(phases):
         script += team(2, refused) if number == at else team(2, *phase)
     run = Run([*team(1, *own), *script, *team(3, *own)], teams=3)
@@ -241,7 +240,7 @@ async def test_a_team_whose_model_refuses_is_dropped_and_the_others_go_on(at: in
 async def test_a_team_that_stalls_is_dropped() -> None:
     own = [plan(PLAN), *GOOD, answer("Yes.")]
     run = Run(
-        [*team(1, *own), Step(Slow(seconds=30), when=of_team(2)), *team(2, *own[1:])],
+        [*team(1, *own), ScriptStep(Slow(seconds=30), when=of_team(2)), *team(2, *own[1:])],
         teams=TeamSettings(teams=2, stall_seconds=0.2),
     )
     assert (await run.outcome()).status == "succeeded"

@@ -21,12 +21,12 @@ from plait.models.resolve import resolve_model
 from plait.outfit.consolidating import Consolidator
 from plait.outfit.domains import Means, making_of
 from plait.outfit.embedding import CountedEmbedder
-from plait.outfit.handing_over import Place, handed_over, laid_out
+from plait.outfit.ended_run import EndedRun
+from plait.outfit.handing_over import RunFolder, handed_over, laid_out
 from plait.outfit.hands import Hands
 from plait.outfit.learning import learn
 from plait.outfit.modules import import_modules
 from plait.outfit.tools import pinned
-from plait.outfit.work import Work
 from plait.outfit.workshop import read_task, workshop_of
 from plait.paths import pins_file
 from plait.runtime.experience_store import ExperienceStore
@@ -140,7 +140,7 @@ async def _worked(
     log: RunLog,
     journal: RunJournal,
     hands: Hands,
-    place: Place,
+    place: RunFolder,
     toolset: Toolset,
     reached: list[tuple[Workshop, Outcome]],
 ) -> asyncio.CancelledError | None:
@@ -189,7 +189,7 @@ async def _learn(log: RunLog, journal: RunJournal, workshop: Workshop, outcome: 
     records = await asyncio.to_thread(log.records, journal.run_id)
     making = workshop.making
     best = making.best if making is not None else None
-    work = Work(
+    ended = EndedRun(
         task=journal.task,
         options=Options.from_json(journal.options),
         run_id=journal.run_id,
@@ -200,7 +200,7 @@ async def _learn(log: RunLog, journal: RunJournal, workshop: Workshop, outcome: 
         products=outcome.products,
         share=outcome.score / best if best and outcome.score is not None else None,
     )
-    await learn(journal, workshop.memory, work, records, log.records, _consolidator(workshop))
+    await learn(journal, workshop.memory, ended, records, log.records, _consolidator(workshop))
 
 
 def _consolidator(workshop: Workshop) -> Consolidator | None:

@@ -11,7 +11,7 @@ from tests.models.model_files import flip, small_gguf
 
 from plait.cli import app, checkup, doctor
 from plait.cli.checkup import Finding
-from plait.models.catalogue import Entry, ModelFile, add_model
+from plait.models.catalogue import CatalogueEntry, ModelFile, add_model
 from plait.models.verified import is_verified
 
 
@@ -22,7 +22,7 @@ def script(text: str) -> list[str]:
 def test_the_model_is_there_whole_or_else_mended(own_data_folder: Path):
     weights = b"weights"
     file = ModelFile(name="tiny.gguf", size_bytes=7, sha256=hashlib.sha256(weights).hexdigest())
-    entry = Entry(name="tiny", kind="chat", licence="MIT", about="", files=(file,))
+    entry = CatalogueEntry(name="tiny", kind="chat", licence="MIT", about="", files=(file,))
     assert checkup.model(entry).state == "optional"
     file.path.parent.mkdir(parents=True)
     file.path.write_bytes(weights)

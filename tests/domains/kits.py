@@ -9,13 +9,12 @@ from plait.agents.gate import GateSettings
 from plait.domains.kit import Kit
 from plait.domains.loading import domain_of, read_domain
 from plait.domains.names import Reading
-from plait.models.budget import Budget
-from plait.models.budget import Limits as BudgetLimits
+from plait.models.budget import Budget, Limits
 from plait.models.embeddings import Embedder
 from plait.models.protocol import LanguageModel, Settings
 from plait.models.scripted import ScriptedModel
 from plait.teams.chain import Domain
-from plait.tools.sandbox.ran import Limits, Ran, Runner
+from plait.tools.sandbox.ran import ProgramLimits, Ran, Runner
 
 
 def ran(stderr: str = "", *, status: int | None = None, **more: object) -> Ran:
@@ -52,7 +51,7 @@ class FakeRunner:
         files: Mapping[str, str],
         *,
         stdin: str = "",
-        limits: Limits = Limits(),  # noqa: B008
+        limits: ProgramLimits = ProgramLimits(),  # noqa: B008
     ) -> Ran:
         self.asked.append((list(command)[-1:], stdin))
         answer = self.typed if stdin else self.silent
@@ -75,7 +74,7 @@ def kit(
         role="judge",
         strand="domains",
         model=model or ScriptedModel([]),
-        budget=Budget(BudgetLimits()),
+        budget=Budget(Limits()),
         settings=Settings(temperature=0.7, max_tokens=999, seed=5),
     )
     return Kit(

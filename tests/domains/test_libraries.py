@@ -4,7 +4,7 @@ import pytest
 from tests.domains.kits import FakeRunner, failing, kit
 from tests.support.memory_journal import Memory, MemoryJournal
 
-from plait.domains.software.execution import Trial, faults
+from plait.domains.software.execution import TrialRun, faults
 from plait.domains.software.libraries import names_library
 from plait.domains.software.quality import SoftwareQuality
 from plait.events import Noted
@@ -62,7 +62,9 @@ async def test_what_a_program_should_do_without_is_its_own_fault(
 
 
 def test_a_part_of_python_for_windows_is_not_to_be_written():
-    trial = Trial(main="main.py", silent=failing("ModuleNotFoundError: No module named 'msvcrt'"), typed=None)
+    trial = TrialRun(
+        main="main.py", silent=failing("ModuleNotFoundError: No module named 'msvcrt'"), typed=None
+    )
     [finding] = faults({"main.py": "import msvcrt\n"}, trial)
     assert finding.endswith("it is there on Windows alone; do without it, or import it only there")
 

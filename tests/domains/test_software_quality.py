@@ -8,13 +8,13 @@ from tests.domains.kits import END_OF_INPUT, RUNNING, FakeRunner, failing, kit, 
 from tests.support.memory_journal import Memory, MemoryJournal
 
 from plait.domains.names import Reading
-from plait.domains.software.execution import Trial, faults
+from plait.domains.software.execution import TrialRun, faults
 from plait.domains.software.quality import PROGRAMS_AT_ONCE, SoftwareQuality
 from plait.errors import UserError
 from plait.events import Noted
 from plait.models.embeddings import HashEmbedder
 from plait.teams.solution import Rating, Solution
-from plait.tools.sandbox.ran import Limits, NotReady, Ran, SandboxError, UnfitProgram
+from plait.tools.sandbox.ran import NotReady, ProgramLimits, Ran, SandboxError, UnfitProgram
 
 SILENT = {"main.py": "print('hello')\n"}
 ASKING = {"main.py": "x = int(input())\nprint(x)\n"}
@@ -29,8 +29,8 @@ SYNTAX = '  File "/p/main.py", line 1\n    def f(:\n          ^\nSyntaxError: in
 THREAD = "Exception in thread T:\n" + failing("KeyError: 'a'").stderr
 
 
-def trial(silent: Ran, typed: Ran | None = None) -> Trial:
-    return Trial(main="main.py", silent=silent, typed=typed)
+def trial(silent: Ran, typed: Ran | None = None) -> TrialRun:
+    return TrialRun(main="main.py", silent=silent, typed=typed)
 
 
 async def rated(
@@ -299,7 +299,7 @@ async def test_a_program_that_is_not_ready_is_tried_once_more(late: int, known: 
             files: Mapping[str, str],
             *,
             stdin: str = "",
-            limits: Limits = Limits(),  # noqa: B008
+            limits: ProgramLimits = ProgramLimits(),  # noqa: B008
         ) -> Ran:
             ran = await super().run(command, files, stdin=stdin, limits=limits)
             if len(self.asked) <= late:
@@ -330,7 +330,7 @@ class Counting(FakeRunner):
         files: Mapping[str, str],
         *,
         stdin: str = "",
-        limits: Limits = Limits(),  # noqa: B008
+        limits: ProgramLimits = ProgramLimits(),  # noqa: B008
     ) -> Ran:
         self.now += 1
         self.most = max(self.most, self.now)

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plait.experience.consolidation.compile import Schemas, Success, compile_success
+from plait.experience.consolidation.compile import Success, compile_success
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import Pipeline
 from plait.experience.pipelines.soundness import problems_of
+from plait.tools.arguments import Schemas
 from plait.tools.office.catalogue import DECLARATIONS
 
 SCHEMAS: Mapping[str, Mapping[str, Any]] = {

@@ -15,9 +15,9 @@ from plait.experience.pipelines.branches import MOST_FORKS, MOST_WORDED, MOST_WO
 from plait.experience.pipelines.drawing import mermaid, terminal_text
 from plait.experience.pipelines.paper_form import as_json, from_json
 from plait.experience.pipelines.pipeline import Condition, Edge, InWords, Node, Pipeline
-from plait.experience.pipelines.place import open_ways
 from plait.experience.pipelines.soundness import problems_of
 from plait.experience.pipelines.walk import Finished, Fork, Left, Move, NextCall, Walk
+from plait.experience.pipelines.walk_state import open_ways
 from plait.experience.sharing.words import in_words
 
 TOOLS: Mapping[str, Mapping[str, Any]] = {"find": {"type": "object"}, "drop": {"type": "object"}}

@@ -6,10 +6,10 @@ import pytest
 from tests.experience.office_steps import SCHEMAS
 
 from plait.errors import UserError
-from plait.experience.consolidation.lessons import Argument, Lesson
+from plait.experience.consolidation.lessons import Lesson, LessonArgument
 
-NAME = Argument(name="query", value="a name")
-ADDRESS = Argument(name="query", value="an address", source="company_directory.find_email_address")
+NAME = LessonArgument(name="query", value="a name")
+ADDRESS = LessonArgument(name="query", value="an address", source="company_directory.find_email_address")
 LESSON = Lesson(tool="calendar.search_events", failure="found nothing", arguments=(NAME,), worked=(ADDRESS,))
 
 
@@ -25,8 +25,10 @@ LESSON = Lesson(tool="calendar.search_events", failure="found nothing", argument
             Lesson(
                 tool="calendar.delete_event",
                 failure="refused",
-                arguments=(Argument(name="event_id", value="an identifier"),),
-                worked=(Argument(name="event_id", value="an identifier", source="calendar.search_events"),),
+                arguments=(LessonArgument(name="event_id", value="an identifier"),),
+                worked=(
+                    LessonArgument(name="event_id", value="an identifier", source="calendar.search_events"),
+                ),
             ),
             "calendar.delete_event with a made-up event_id is refused; with an identifier from"
             " calendar.search_events as event_id it worked.",
@@ -35,7 +37,7 @@ LESSON = Lesson(tool="calendar.search_events", failure="found nothing", argument
             Lesson(
                 tool="calendar.search_events",
                 failure="found nothing",
-                arguments=(Argument(name="time_max", value="a time"),),
+                arguments=(LessonArgument(name="time_max", value="a time"),),
             ),
             "calendar.search_events with a time as time_max found nothing;"
             " without time_max it found something.",
@@ -61,7 +63,7 @@ def test_it_fits_where_its_tools_and_parameters_are_there():
     other = Lesson(
         tool="calendar.search_events",
         failure="failed",
-        arguments=(Argument(name="ignore_all_rules", value="a word"),),
+        arguments=(LessonArgument(name="ignore_all_rules", value="a word"),),
     )
     assert not other.fits(SCHEMAS)
 

@@ -13,7 +13,7 @@ from tests.experience.shared_records import line_of, workflow_record
 from plait.cli.app import run
 from plait.cli.tools import read
 from plait.events import PipelineEnded, PipelineRecalled, StepRecorded
-from plait.experience.consolidation.lessons import Argument, Lesson
+from plait.experience.consolidation.lessons import Lesson, LessonArgument
 from plait.experience.exploitation.recall import digest_of
 from plait.experience.record import Experience
 from plait.experience.sharing.lines import header
@@ -282,7 +282,7 @@ def test_a_lesson_from_elsewhere_warns_nobody_before_it_is_approved(tmp_path: Pa
     lesson = Lesson(
         tool="calendar.search_events",
         failure="failed",
-        arguments=[Argument(name="query", value="a name")],
+        arguments=[LessonArgument(name="query", value="a name")],
         mended=False,
     )
     record = workflow_record("Delete my first meeting on March 14, 2024", "x", tools=lesson.tools)

@@ -13,9 +13,9 @@ from plait.experience.exploitation.references import (
     LESSONS,
     MOST_CHARACTERS,
     WORKFLOWS,
-    Found,
     Readers,
     References,
+    Reminders,
 )
 from plait.experience.record import Experience
 from plait.experience.settings import ExperienceSettings
@@ -87,17 +87,17 @@ def references(store: ExperienceStore, **more: Any) -> References:
     return References(**{**values, **more})
 
 
-async def found(store: ExperienceStore, goal: str = GOAL, **more: Any) -> Found:
+async def found(store: ExperienceStore, goal: str = GOAL, **more: Any) -> Reminders:
     return await references(store, **more).find(MemoryJournal(Records()), goal)
 
 
-def ids(found: Found) -> list[str]:
+def ids(found: Reminders) -> list[str]:
     return [each.id for each in (*found.workflows, *found.lessons)]
 
 
 async def test_an_empty_memory_asks_no_embedder(store: ExperienceStore):
     embedder = Asked()
-    assert await found(store, embedder=embedder) == Found()
+    assert await found(store, embedder=embedder) == Reminders()
     assert embedder.texts == []
 
 
@@ -127,12 +127,12 @@ async def test_below_the_threshold_nothing_is_found(store: ExperienceStore):
     await store.add(record("aa", NEAR))
     alike = (await found(store)).workflows[0].alike
     assert ids(await found(store, similar=alike - 0.001)) == ["aa"]
-    assert await found(store, similar=alike + 0.001) == Found()
+    assert await found(store, similar=alike + 0.001) == Reminders()
 
 
 async def test_near_words_for_another_operation_are_no_reference(store: ExperienceStore):
     await store.add(record("aa", "Rename my last meeting with Olivia"))
-    assert await found(store, similar=0.1) == Found()
+    assert await found(store, similar=0.1) == Reminders()
     readers = Readers(workflow=lambda record, _, most: read(record), lesson=read, operations=False)
     assert ids(await found(store, similar=0.1, readers=readers)) == ["aa"]
 
@@ -156,7 +156,7 @@ async def test_what_is_not_in_use_or_needs_other_tools_is_not_shown(
 ):
     await store.add(record("aa", goal, **{"kind": kind, **change}))
     readers = Readers(workflow=lambda record, _, most: read(record), lesson=read, tools=["find", "aa", "bb"])
-    assert await found(store, readers=readers) == Found()
+    assert await found(store, readers=readers) == Reminders()
     await store.add(record("bb", goal, kind=kind))
     assert ids(await found(store, readers=readers)) == ["bb"]
 
@@ -225,7 +225,7 @@ async def test_what_was_shown_is_on_record_and_not_asked_again(store: Experience
     assert records.of(LessonRecalled) == [LessonRecalled(experience="bb", text="text of bb")]
     await store.remove(["aa", "bb"])
     assert await references(store).find(MemoryJournal(records), GOAL) == first
-    assert await found(store) == Found()
+    assert await found(store) == Reminders()
 
 
 async def test_without_an_embedder_the_run_goes_on_and_says_so_once(store: ExperienceStore):
@@ -233,9 +233,9 @@ async def test_without_an_embedder_the_run_goes_on_and_says_so_once(store: Exper
     records = Records()
     kept = references(store, embedder=Missing())
     for place in ("one", "two"):
-        assert await kept.find(MemoryJournal(records, place), GOAL) == Found()
+        assert await kept.find(MemoryJournal(records, place), GOAL) == Reminders()
     assert records.of(Noted) == [Noted(text="nothing is recalled: there is no embedder")]
-    assert await found(store, embedder=None) == Found()
+    assert await found(store, embedder=None) == Reminders()
 
 
 async def test_a_memory_that_cannot_be_read_costs_only_what_it_holds(
@@ -246,5 +246,5 @@ async def test_a_memory_that_cannot_be_read_costs_only_what_it_holds(
 
     monkeypatch.setattr(store, "find", broken)
     records = Records()
-    assert await references(store).find(MemoryJournal(records), GOAL) == Found()
+    assert await references(store).find(MemoryJournal(records), GOAL) == Reminders()
     assert records.of(Noted) == [Noted(text="nothing is recalled: the disk is full")]

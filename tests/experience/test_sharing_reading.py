@@ -17,7 +17,7 @@ from tests.experience.shared_records import (
 )
 
 from plait.errors import UserError
-from plait.experience.consolidation.lessons import Argument, Lesson
+from plait.experience.consolidation.lessons import Lesson, LessonArgument
 from plait.experience.sharing import lines as sharing_lines
 from plait.experience.sharing.reading import read_file
 
@@ -209,7 +209,7 @@ LESSON: dict[str, Any] = {
     "content": Lesson(
         tool="calendar.search_events",
         failure="found nothing",
-        arguments=[Argument(name="query", value="a name")],
+        arguments=[LessonArgument(name="query", value="a name")],
     ).as_json(),
 }
 PHASES: dict[str, Any] = {

@@ -43,7 +43,7 @@ def told(edges: list[dict[str, Any]], of: Draft | None = None, nodes: Any = NODE
     value = parse_typed(
         json.dumps({"pipeline_name": "x", "nodes": nodes, "edges": edges}), bounded(reply_schema(of))
     )
-    made = read(value, of.wording.goal, of)
+    made = read(value, of.words.goal, of)
     return faults(made.pipeline, made.numbers, of, SCHEMAS)
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from plait.models.catalogue import Entry, ModelFile, Packages
+from plait.models.catalogue import CatalogueEntry, ModelFile, Packages
 
 
 def gguf_bytes(**fields: int | str | list[int]) -> bytes:
@@ -55,7 +55,9 @@ def _value(value: int | str | list[int]) -> bytes:
     return struct.pack("<II", 4, value)
 
 
-def entry_of(content: bytes, *, hub: str = "", packages: Packages | None = None, sha256: str = "") -> Entry:
+def entry_of(
+    content: bytes, *, hub: str = "", packages: Packages | None = None, sha256: str = ""
+) -> CatalogueEntry:
     """Return an entry whose one file has this content."""
     file = ModelFile(
         name="tiny.gguf",
@@ -64,7 +66,7 @@ def entry_of(content: bytes, *, hub: str = "", packages: Packages | None = None,
         hub=hub,
         packages=packages,
     )
-    return Entry(name="tiny", kind="chat", licence="MIT", about="for tests", files=(file,))
+    return CatalogueEntry(name="tiny", kind="chat", licence="MIT", about="for tests", files=(file,))
 
 
 def write_wheel(folder: Path, package: str, files: Mapping[str, bytes]) -> Path:

@@ -11,7 +11,7 @@ from filelock import FileLock
 
 from plait.errors import UserError
 from plait.models import fetch, hub, packages, verified
-from plait.models.catalogue import Entry, Packages
+from plait.models.catalogue import CatalogueEntry, Packages
 from plait.models.verified import sha256_of
 from plait.paths import models_folder
 
@@ -82,7 +82,7 @@ def left_over() -> list[str]:
     return sorted(name for name in names if name not in ("tiny.gguf", "tiny.verified.json"))
 
 
-def fetched(entry: Entry) -> bytes:
+def fetched(entry: CatalogueEntry) -> bytes:
     fetch.pull(entry, Told())
     return entry.file.read_bytes()
 

@@ -16,9 +16,9 @@ from plait.models.scripted import (
     HalfJson,
     RateLimited,
     ScriptedModel,
+    ScriptStep,
     ServerError,
     Slow,
-    Step,
     UnexpectedRequest,
     WrongTypes,
 )
@@ -44,8 +44,8 @@ async def test_steps_answer_in_order_and_requests_are_kept() -> None:
 
 async def test_a_matcher_gives_each_agent_its_own_reply() -> None:
     steps = [
-        Step("plan", when="planner"),
-        Step("act", when=lambda request: request.messages[-1].content.endswith("actor")),
+        ScriptStep("plan", when="planner"),
+        ScriptStep("act", when=lambda request: request.messages[-1].content.endswith("actor")),
         "anyone",
     ]
     async with ScriptedModel(steps) as model:
@@ -54,7 +54,7 @@ async def test_a_matcher_gives_each_agent_its_own_reply() -> None:
 
 
 async def test_an_unexpected_request_fails_now_and_at_the_end() -> None:
-    model = ScriptedModel([Step("plan", when="planner")])
+    model = ScriptedModel([ScriptStep("plan", when="planner")])
     with pytest.raises(UnexpectedRequest, match=r"request 1 of scripted fits none of the 1 steps.*the actor"):
         await model.complete(asked("the actor"))
     await model.complete(asked("the planner"))

@@ -7,8 +7,8 @@ from tests.experience.recorded import called, on_record, planned
 
 from plait.events import Event, RunStarted, SubtaskFinished
 from plait.experience.record import Experience
+from plait.outfit.ended_run import EndedRun
 from plait.outfit.teaching import taught_by
-from plait.outfit.work import Work
 from plait.runtime.options import Options
 from plait.tools.tool import Tool
 
@@ -53,8 +53,8 @@ def taught(goal: str, *, succeeded: bool = True, **options: Any) -> list[Experie
         task=TASK,
     )
     assert isinstance(records[0].event, RunStarted)
-    work = Work(task=TASK, options=Options(**options), run_id="r", tools=[READ], succeeded=succeeded)
-    return taught_by(work, records)
+    run = EndedRun(task=TASK, options=Options(**options), run_id="r", tools=[READ], succeeded=succeeded)
+    return taught_by(run, records)
 
 
 def statuses(records: list[Experience]) -> list[str]:
@@ -80,8 +80,8 @@ def test_a_run_that_failed_or_was_rehearsed_teaches_no_workflow_of_its_task():
 
 def test_a_task_as_long_as_a_document_teaches_nothing():
     records = on_record(planned("Read it"), read(1), ended(1, "1"), task="x " * 2_000)
-    work = Work(task="x " * 2_000, options=Options(), run_id="r", tools=[READ], succeeded=True)
-    assert taught_by(work, records) == []
+    run = EndedRun(task="x " * 2_000, options=Options(), run_id="r", tools=[READ], succeeded=True)
+    assert taught_by(run, records) == []
 
 
 @pytest.mark.parametrize("succeeded", [True, False])

@@ -11,14 +11,14 @@ from plait.errors import ToolError
 from plait.events import SubtaskFinished
 from plait.models.budget import Budget, Limits
 from plait.models.protocol import Message, Settings
-from plait.models.scripted import Answer, ScriptedModel, Step, prompt
+from plait.models.scripted import Answer, ScriptedModel, ScriptStep, prompt
 from plait.reflection.act import act
 from plait.reflection.crew import Crew
+from plait.reflection.crew_prompts import CrewPrompts
 from plait.reflection.plan import read_plan
 from plait.reflection.rounds import Progress, solve_in_rounds
 from plait.reflection.settings import ReflectionSettings
 from plait.reflection.trajectory import Effects, SubtaskRun, Trajectory
-from plait.reflection.wording import Wording
 from plait.tools.approval import ApprovalPolicy
 from plait.tools.executor import Executor
 from plait.tools.functions import from_function, tool
@@ -31,7 +31,7 @@ AS_PLANNED = ReflectionSettings().without(["rectification"])
 TASK = "Return the loans of dana and omar, then mira, lena and nobody."
 DANA, OMAR, MIRA = "77000417", "77000398", "77000555"
 
-Script = Sequence[Answer | Step]
+Script = Sequence[Answer | ScriptStep]
 
 
 def plan(*lines: str, score: float | None = 10, critique: str = "whole") -> str:
@@ -68,9 +68,9 @@ def done(result: str = "it is done", **remarks: Any) -> str:
     return call(f'done(result="{result}")', **remarks)
 
 
-def at(subtask: int | str, reply: Answer) -> Step:
+def at(subtask: int | str, reply: Answer) -> ScriptStep:
     """A reply for the tool agent at work on one subtask, among several at once."""
-    return Step(reply, when=_mark(str(subtask)))
+    return ScriptStep(reply, when=_mark(str(subtask)))
 
 
 def _mark(subtask: str) -> str:
@@ -105,7 +105,7 @@ class Library:
         return [from_function(function, source="library") for function in (search_loans, return_loan)]
 
 
-class MarkedWording(Wording):
+class MarkedPrompts(CrewPrompts):
     """The prompts, with a mark that tells a script which subtask is worked on."""
 
     def tool(self, *args: Any, **kwargs: Any) -> list[Message]:
@@ -155,7 +155,7 @@ class Stage:
             tool=agent("tool"),
             answer=agent("answer"),
             settings=settings,
-            wording=MarkedWording(prompts),
+            prompts=MarkedPrompts(prompts),
             returns=returns,
             check=check,
         )

@@ -11,7 +11,7 @@ from tests.support.memory_journal import Memory, MemoryJournal
 from plait.errors import UserError
 from plait.models.scripted import ScriptedModel
 from plait.reflection.crew import CANDIDATES, CHOICES, Crew
-from plait.reflection.wording import Wording
+from plait.reflection.crew_prompts import CrewPrompts
 from plait.tools.functions import from_function
 from plait.tools.tool import Tool
 
@@ -106,4 +106,4 @@ async def test_a_users_own_prompt_is_what_the_model_gets(tmp_path: Path) -> None
 def test_a_users_own_prompt_with_an_unknown_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "shared.md").write_text("{{notes}} {{tools}} {{weather}}", encoding="utf-8")
     with pytest.raises(UserError, match="weather"):
-        Wording(tmp_path).shared("", [])
+        CrewPrompts(tmp_path).shared("", [])

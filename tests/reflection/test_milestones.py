@@ -7,7 +7,7 @@ from tests.reflection.crew import AS_PLANNED, DANA, Script, Stage, call, done, g
 
 from plait.errors import ToolError
 from plait.events import PlanMade
-from plait.models.scripted import Step as Reply
+from plait.models.scripted import ScriptStep
 from plait.reflection.milestones import shown
 from plait.reflection.plan import read_plan
 from plait.reflection.planner import make_plan
@@ -15,7 +15,7 @@ from plait.reflection.trajectory import Step
 from plait.tools.functions import from_function, tool
 
 BACK = "1. Return that of dana => it is back"
-YES, NO = (Reply(word, when="It has succeeded when: it is back") for word in ("yes", "no"))
+YES, NO = (ScriptStep(word, when="It has succeeded when: it is back") for word in ("yes", "no"))
 
 
 # How they are written.

@@ -22,13 +22,13 @@ from tests.reflection.crew import (
 from plait.agents.gate import GateSettings
 from plait.events import Noted, PlanRectified, SubtaskStarted
 from plait.models.protocol import Request
-from plait.models.scripted import Answer, Step
+from plait.models.scripted import Answer, ScriptStep
 from plait.reflection.settings import ReflectionSettings
 from plait.reflection.trajectory import Effects, Trajectory
 
 FAILS: Sequence[Answer] = ("?", "?!", "?!?")
 """An agent that gives no call: its leaf fails after three replies."""
-NOT_DONE = Step("no", when="A colleague was asked")
+NOT_DONE = ScriptStep("no", when="A colleague was asked")
 SPLIT = plan("split", "1. Find that of dana", "2. Return that of dana")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from plait.reflection.crew_prompts import CrewPrompts, Hints
 from plait.reflection.plan import read_plan
 from plait.reflection.round_text import trajectory_text
 from plait.reflection.trajectory import (
@@ -17,7 +18,6 @@ from plait.reflection.trajectory import (
     observations,
     shown,
 )
-from plait.reflection.wording import Hints, Wording
 from plait.tools.rendering import NO_RESULT
 from plait.tools.tool import Tool
 
@@ -139,9 +139,9 @@ def test_prompts_of_many_subtasks_with_long_results_stay_bounded() -> None:
             for n in range(4)
         ]
     last = trajectory.runs["8"]
-    chat = Wording().tool("task", last, trajectory, Hints([], None), gated=True)
+    chat = CrewPrompts().tool("task", last, trajectory, Hints([], None), gated=True)
     assert sum(len(message.content) for message in chat) < 2 * SHOWN_CHARACTERS + 10_000
-    assert len(Wording().answer("task", trajectory, None, gated=True)) < 3 * SHOWN_CHARACTERS
+    assert len(CrewPrompts().answer("task", trajectory, None, gated=True)) < 3 * SHOWN_CHARACTERS
 
 
 def test_who_writes_the_answer_sees_no_thoughts_and_the_head_of_a_subtask_only_among_several() -> None:

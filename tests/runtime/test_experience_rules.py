@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.runtime.records import pipeline
 
-from plait.experience.consolidation.as_it_was import AS_IT_WAS
 from plait.experience.record import Experience
+from plait.experience.situation import AS_IT_WAS
 from plait.runtime.experience_rules import (
     SPAN_SECONDS,
     WEEK_SECONDS,

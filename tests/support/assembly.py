@@ -8,7 +8,7 @@ from tests.support.memory_journal import Memory, MemoryJournal
 
 from plait.models.budget import Budget, Limits
 from plait.models.protocol import Request, Settings
-from plait.models.scripted import Answer, ScriptedModel, Step, prompt
+from plait.models.scripted import Answer, ScriptedModel, ScriptStep, prompt
 from plait.reflection.settings import ReflectionSettings
 from plait.task import Task
 from plait.teams.ensemble import SEEDS_PER_TEAM
@@ -26,7 +26,7 @@ ANALYSIS = (
     "# critique: fair\n# score: 9"
 )
 PLAN = "1. Return the loan of dana"
-IS_DONE = Step("yes", when="Is everything that was asked done?")
+IS_DONE = ScriptStep("yes", when="Is everything that was asked done?")
 GOOD = [search("dana"), give_back(DANA), done()]
 
 
@@ -42,16 +42,16 @@ def of_team(number: int) -> Callable[[Request], bool]:
     return fits
 
 
-def team(number: int, *replies: Answer) -> list[Step]:
-    return [Step(reply, when=of_team(number)) for reply in replies]
+def team(number: int, *replies: Answer) -> list[ScriptStep]:
+    return [ScriptStep(reply, when=of_team(number)) for reply in replies]
 
 
-def merging(*replies: Answer) -> list[Step]:
-    return [Step(reply, when=is_merging) for reply in replies]
+def merging(*replies: Answer) -> list[ScriptStep]:
+    return [ScriptStep(reply, when=is_merging) for reply in replies]
 
 
-def judging(*replies: Answer) -> list[Step]:
-    return [Step(reply, when="You judge an answer") for reply in replies]
+def judging(*replies: Answer) -> list[ScriptStep]:
+    return [ScriptStep(reply, when="You judge an answer") for reply in replies]
 
 
 class Run:
@@ -59,7 +59,7 @@ class Run:
 
     def __init__(
         self,
-        script: list[Step],
+        script: list[ScriptStep],
         *,
         teams: TeamSettings | int = 2,
         tools: list[Tool] | None = None,

@@ -2,11 +2,11 @@
 
 import textwrap
 
-from plait.tools.sandbox import Limits, Ran, Runner, python_command
+from plait.tools.sandbox import ProgramLimits, Ran, Runner, python_command
 
-BRIEF = Limits(wall_seconds=15)
+BRIEF = ProgramLimits(wall_seconds=15)
 
 
-async def run_python(runner: Runner, code: str, *, stdin: str = "", limits: Limits = BRIEF) -> Ran:
+async def run_python(runner: Runner, code: str, *, stdin: str = "", limits: ProgramLimits = BRIEF) -> Ran:
     files = {"main.py": textwrap.dedent(code)}
     return await runner.run(python_command("main.py"), files, stdin=stdin, limits=limits)

@@ -19,7 +19,7 @@ Output = TypeVar("Output")
 CUT = "the reply was cut at"
 NO_USABLE_REPLY = "no usable reply"
 CIRCLED = "the reply said the same over and over: say each thing once, and end"
-Verdict: TypeAlias = Literal["passed", "revised", "forced", "closed", "failed"]
+GateVerdict: TypeAlias = Literal["passed", "revised", "forced", "closed", "failed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +163,7 @@ def _better(judged: Judged[Output], best: Judged[Output] | None) -> bool:
 
 def _verdict(
     gate: GateSettings, judged: Judged[Output] | None, last: bool, best: Judged[Output] | None
-) -> Verdict:
+) -> GateVerdict:
     """Decide about one try: passed, revised, forced, closed or failed."""
     if judged is not None and not judged.problems:
         if not gate.enabled or _enough(gate, judged.score):
@@ -180,7 +180,7 @@ def _enough(gate: GateSettings, score: float | None) -> bool:
 
 
 def _gated(
-    role: Role[Output], attempt: int, judged: Judged[Output] | None, refusal: str, verdict: Verdict
+    role: Role[Output], attempt: int, judged: Judged[Output] | None, refusal: str, verdict: GateVerdict
 ) -> Gated:
     return Gated(
         role=role.agent.role,

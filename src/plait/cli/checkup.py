@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from plait.errors import PlaitError, UserError
-from plait.models.catalogue import DEFAULT_CHAT_MODEL, Entry, all_models, find_model
+from plait.models.catalogue import DEFAULT_CHAT_MODEL, CatalogueEntry, all_models, find_model
 from plait.models.machine import available_memory_bytes, threads
 from plait.models.verified import verify
 from plait.outfit.settings import in_force, options_with
@@ -60,7 +60,7 @@ def probe(command: Sequence[str]) -> str:
     return lines[-1] if lines else f"ended with status {ended.returncode}"
 
 
-def model(entry: Entry | None = None) -> Finding:
+def model(entry: CatalogueEntry | None = None) -> Finding:
     """Check that the default model is there, to the byte."""
     entry = entry or find_model(DEFAULT_CHAT_MODEL)
     fetch = f"plait models pull {entry.name}"
@@ -73,7 +73,7 @@ def model(entry: Entry | None = None) -> Finding:
     return Finding(name="model", state="ok", found=f"local:{entry.name} is whole")
 
 
-def other_models(entries: Sequence[Entry] | None = None) -> Finding:
+def other_models(entries: Sequence[CatalogueEntry] | None = None) -> Finding:
     """Check all other models that are there, to the byte."""
     try:
         known = all_models() if entries is None else entries
@@ -94,7 +94,7 @@ def other_models(entries: Sequence[Entry] | None = None) -> Finding:
     return Finding(name="models", state="ok", found=f"{names}: whole" if there else "no others are here")
 
 
-def _damaged(entry: Entry) -> str:
+def _damaged(entry: CatalogueEntry) -> str:
     """Say which files of a model are damaged, after reading all of them; empty where none is."""
     try:
         damaged = verify(entry.name, entry.sums, lambda _: None)

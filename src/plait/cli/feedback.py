@@ -21,7 +21,7 @@ from plait.runtime.log import RunLog
 from plait.runtime.report import options_on_record
 
 
-class Verdict(StrEnum):
+class UserVerdict(StrEnum):
     """What the user can say."""
 
     right = "right"
@@ -30,7 +30,7 @@ class Verdict(StrEnum):
 
 def command(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or its beginning.")],
-    verdict: Annotated[Verdict, typer.Argument(help="Whether the result is right.")],
+    verdict: Annotated[UserVerdict, typer.Argument(help="Whether the result is right.")],
     comment: Annotated[str, typer.Option("--comment", help="Why, in your own words.")] = "",
 ) -> None:
     """Say whether a run's result is right; it overrules what the run thinks of itself."""
@@ -45,16 +45,16 @@ def command(
         log.close_now()
     print(f"Noted: the result of run {run_id} is {verdict.value}.")
     if changed:
-        done = "Suspended" if verdict is Verdict.wrong else "In use from now on:"
+        done = "Suspended" if verdict is UserVerdict.wrong else "In use from now on:"
         print(f"{done} {count_text(changed, 'record')} that it taught or used; see: plait memory list")
 
 
-async def _taken(log: RunLog, run_id: str, verdict: Verdict, comment: str) -> int:
+async def _taken(log: RunLog, run_id: str, verdict: UserVerdict, comment: str) -> int:
     """Put a verdict on record and into the memory; return how many records of experience it changed."""
     records, store = log.records(run_id), ExperienceStore(log)
     memory = str(options_on_record(records).get("memory", DEFAULT_MEMORY))
     verdicts = log.records_of_kinds([FeedbackGiven.kind])
-    if verdict is Verdict.right:
+    if verdict is UserVerdict.right:
         # Said again after a crash in between it does the rest: its "wrong" stands until then.
         changed = await relearn(store, memory, records, verdicts=verdicts)
         log.append(run_id, FeedbackGiven(verdict="right", comment=comment))

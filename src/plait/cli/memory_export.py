@@ -18,13 +18,13 @@ from plait.cli.asking import can_ask
 from plait.cli.memory_store import DEFAULT_MEMORY, Name, agreed, with_store
 from plait.cli.words import count_text, one_line
 from plait.errors import UserError
-from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.record import Experience
 from plait.experience.sharing.lines import header
 from plait.experience.sharing.personal import secrets_of
 from plait.experience.sharing.records import Doubt, Shared, shared
 from plait.experience.sharing.skill import skill_files, skill_name
 from plait.experience.sharing.words import spelled
+from plait.experience.situation import kept_situation
 from plait.runtime.experience_store import ExperienceStore
 from plait.tools.secret_finding import is_secret_name
 

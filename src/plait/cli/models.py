@@ -13,7 +13,7 @@ from rich.table import Table
 
 from plait.models.catalogue import (
     DEFAULT_CHAT_MODEL,
-    Entry,
+    CatalogueEntry,
     add_model,
     all_models,
     find_model,
@@ -74,7 +74,7 @@ def adding(
     print(f"Added {entry.name}: use it with --model local:{entry.name}")
 
 
-def _as_object(entry: Entry) -> dict[str, Any]:
+def _as_object(entry: CatalogueEntry) -> dict[str, Any]:
     return {
         "name": f"local:{entry.name}",
         "kind": entry.kind,

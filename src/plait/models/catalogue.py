@@ -61,7 +61,7 @@ class ModelFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class CatalogueEntry:
     """A model under its name."""
 
     name: str
@@ -96,13 +96,13 @@ class Entry:
 
 
 @cache
-def known_models() -> tuple[Entry, ...]:
+def known_models() -> tuple[CatalogueEntry, ...]:
     """Return the models of the catalogue that comes with Plait."""
     text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
     return tuple(_entry(model) for model in tomllib.loads(text)["model"])
 
 
-def all_models() -> tuple[Entry, ...]:
+def all_models() -> tuple[CatalogueEntry, ...]:
     """Return all models: Plait's, then the user's.
 
     Raises:
@@ -111,7 +111,7 @@ def all_models() -> tuple[Entry, ...]:
     return known_models() + tuple(_read_added().values())
 
 
-def find_model(name: str) -> Entry:
+def find_model(name: str) -> CatalogueEntry:
     """Return the model of that name.
 
     Raises:
@@ -131,7 +131,7 @@ def find_model(name: str) -> Entry:
     )
 
 
-def find_chat_model(name: str) -> Entry:
+def find_chat_model(name: str) -> CatalogueEntry:
     """Return the language model of that name; raises UserError as `find_model`, or for an embedder."""
     entry = find_model(name)
     if entry.kind != "chat":
@@ -139,7 +139,7 @@ def find_chat_model(name: str) -> Entry:
     return entry
 
 
-def add_model(name: str, file: Path, *, copy: bool = False) -> Entry:
+def add_model(name: str, file: Path, *, copy: bool = False) -> CatalogueEntry:
     """Add a GGUF file under a name; the file stays where it is unless it is copied.
 
     Raises:
@@ -156,7 +156,7 @@ def add_model(name: str, file: Path, *, copy: bool = False) -> Entry:
     if copy:
         file = _copy(file, models_folder() / f"{name}.gguf")
     files = (ModelFile(name=file.name, size_bytes=file.stat().st_size, sha256=sha256_of(file)),)
-    entry = Entry(
+    entry = CatalogueEntry(
         name=name, kind="chat", licence="unknown", about=f"added from {file}", files=files, added=file
     )
     _write_added({**_read_added(), name: entry})
@@ -164,7 +164,7 @@ def add_model(name: str, file: Path, *, copy: bool = False) -> Entry:
     return entry
 
 
-def remove_model(entry: Entry) -> list[Path]:
+def remove_model(entry: CatalogueEntry) -> list[Path]:
     """Remove a model's files and what a broken fetch left; a user's own file outside our folder stays.
 
     Returns:
@@ -184,9 +184,9 @@ def remove_model(entry: Entry) -> list[Path]:
     return removed
 
 
-def _entry(model: Mapping[str, Any]) -> Entry:
+def _entry(model: Mapping[str, Any]) -> CatalogueEntry:
     fields: dict[str, Any] = {**model, "files": tuple(_file(file) for file in model["files"])}
-    return Entry(**fields)
+    return CatalogueEntry(**fields)
 
 
 def _file(file: Mapping[str, Any]) -> ModelFile:
@@ -228,7 +228,7 @@ def _added_file() -> Path:
     return models_folder() / "added.json"
 
 
-def _read_added() -> dict[str, Entry]:
+def _read_added() -> dict[str, CatalogueEntry]:
     path = _added_file()
     try:
         rows: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -241,13 +241,15 @@ def _read_added() -> dict[str, Entry]:
         ) from error
 
 
-def _added_entry(name: str, row: Mapping[str, Any]) -> Entry:
+def _added_entry(name: str, row: Mapping[str, Any]) -> CatalogueEntry:
     file = Path(row["file"])
     files = (ModelFile(name=file.name, size_bytes=row["size_bytes"], sha256=row["sha256"]),)
-    return Entry(name=name, kind="chat", licence=row["licence"], about=row["about"], files=files, added=file)
+    return CatalogueEntry(
+        name=name, kind="chat", licence=row["licence"], about=row["about"], files=files, added=file
+    )
 
 
-def _write_added(entries: Mapping[str, Entry]) -> None:
+def _write_added(entries: Mapping[str, CatalogueEntry]) -> None:
     rows = {
         name: {
             "file": str(entry.file),

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from plait.errors import ModelError, UserError
-from plait.models.catalogue import DEFAULT_EMBEDDING_MODEL, Entry, find_model
+from plait.models.catalogue import DEFAULT_EMBEDDING_MODEL, CatalogueEntry, find_model
 from plait.models.fetch import provide
 from plait.models.machine import threads
 
@@ -101,7 +101,7 @@ class LocalEmbedder:
             ) from error
 
 
-def _find_embedder(name: str) -> Entry:
+def _find_embedder(name: str) -> CatalogueEntry:
     entry = find_model(name)
     if entry.kind != "embedding":
         raise UserError(

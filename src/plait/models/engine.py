@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
-from plait.models.catalogue import Entry, find_chat_model
+from plait.models.catalogue import CatalogueEntry, find_chat_model
 from plait.models.engine_client import EngineClient
 from plait.models.engine_wire import ask_of
 from plait.models.fetch import provide
@@ -47,7 +47,7 @@ def stop_engines() -> None:
 class LocalModel:
     """A language model that runs in the embedded engine."""
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: CatalogueEntry) -> None:
         self._entry = entry
         self._lock = threading.Lock()
         self._starting: Future[Engine] | None = None

@@ -14,7 +14,7 @@ import orjson
 
 from plait.errors import TransientModelError
 from plait.models.encoding import encoded
-from plait.models.engine_wire import Ask, Stream, chat_body, engine_error
+from plait.models.engine_wire import Ask, StreamedReply, chat_body, engine_error
 from plait.models.llama import Engine
 from plait.models.protocol import Reply, Request
 from plait.models.sessions import hold
@@ -51,7 +51,7 @@ class EngineClient:
             ModelError, TransientModelError: as `post`.
         """
         started = time.perf_counter()
-        stream = Stream()
+        stream = StreamedReply()
         async with self._open("/v1/chat/completions", chat_body(ask, slot)) as response:
             async for line in response.content:
                 stream.take(line)

@@ -69,7 +69,7 @@ def prefix_body(prompt: str, slot: int) -> dict[str, Any]:
     return {"prompt": prompt, "n_predict": 0, "cache_prompt": True, "id_slot": slot}
 
 
-class Stream:
+class StreamedReply:
     """Puts streamed pieces together."""
 
     def __init__(self) -> None:

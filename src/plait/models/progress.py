@@ -15,7 +15,7 @@ MEBIBYTE = 1 << 20
 WORTH_A_LINE_BYTES = 4 * MEBIBYTE
 
 
-class Progress(Protocol):
+class TransferProgress(Protocol):
     """Is told how far a transfer is."""
 
     def start(self, label: str, total_bytes: int, done_bytes: int) -> None:
@@ -60,7 +60,7 @@ class PlainProgress:
 
 
 @contextmanager
-def terminal_progress() -> Generator[Progress]:
+def terminal_progress() -> Generator[TransferProgress]:
     """Yield a progress that suits standard error."""
     if not sys.stderr.isatty():
         yield PlainProgress()

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
-Role = Literal["system", "user", "assistant"]
+MessageRole = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "repetition", "tool_calls"]
 
 
@@ -16,7 +16,7 @@ Finish = Literal["stop", "length", "repetition", "tool_calls"]
 class Message:
     """One message of a chat."""
 
-    role: Role
+    role: MessageRole
     content: str
 
 

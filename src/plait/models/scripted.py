@@ -4,7 +4,7 @@ A script is a list of steps. A request takes the first unused step that fits it;
 fits, and a step that nothing used, are failures of the test:
 
     async with ScriptedModel([
-        Step("a plan", when="You are the planner"),       # only for a prompt with these words
+        ScriptStep("a plan", when="You are the planner"),       # only for a prompt with these words
         HalfJson('{"tool": "search"}'),                   # misbehave once
         lambda request: f"seen {len(request.messages)}",  # work it out
     ]) as model:
@@ -118,7 +118,7 @@ class CutAtLimit:
 
 
 @dataclass(frozen=True)
-class Step:
+class ScriptStep:
     """An answer, and which requests it is for."""
 
     answer: Answer
@@ -158,10 +158,10 @@ class ScriptedModel(FunctionModel):
     """A model that answers from a script and fails on what the script does not foresee."""
 
     def __init__(
-        self, steps: Sequence[Answer | Step], *, name: str = "scripted", takes_grammar: bool = False
+        self, steps: Sequence[Answer | ScriptStep], *, name: str = "scripted", takes_grammar: bool = False
     ) -> None:
         super().__init__(self._next, name=name, takes_grammar=takes_grammar)
-        self._steps = [step if isinstance(step, Step) else Step(step) for step in steps]
+        self._steps = [step if isinstance(step, ScriptStep) else ScriptStep(step) for step in steps]
         self._unexpected: list[str] = []
 
     def assert_done(self) -> None:

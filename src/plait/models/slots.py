@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(kw_only=True)
-class Slot:
+class EngineSlot:
     """One of the engine's slots and what it is known to hold."""
 
     id: int
@@ -29,20 +29,20 @@ class Slot:
 class _Wait:
     text: str
     saved: Callable[[], int]
-    future: "Future[Slot]" = field(default_factory=lambda: Future[Slot]())
+    future: "Future[EngineSlot]" = field(default_factory=lambda: Future[EngineSlot]())
 
 
 class Slots:
     """The slots of one engine."""
 
     def __init__(self, count: int) -> None:
-        self._slots = [Slot(id=number) for number in range(count)]
+        self._slots = [EngineSlot(id=number) for number in range(count)]
         self._waits: deque[_Wait] = deque()
         self._takes = 0
         self._lock = threading.Lock()
 
     @asynccontextmanager
-    async def hold(self, text: str, saved: Callable[[], int]) -> AsyncGenerator[Slot]:
+    async def hold(self, text: str, saved: Callable[[], int]) -> AsyncGenerator[EngineSlot]:
         """Hold the best free slot for a call; the first to wait is the first served.
 
         Args:
@@ -71,7 +71,7 @@ class Slots:
         if wait.future.done() and not wait.future.cancelled():
             self._free(wait.future.result())
 
-    def _free(self, slot: Slot) -> None:
+    def _free(self, slot: EngineSlot) -> None:
         with self._lock:
             slot.busy = False
             self._serve()
@@ -86,12 +86,12 @@ class Slots:
             slot.busy, slot.used = True, self._takes
             wait.future.set_result(slot)
 
-    def _best(self, wait: _Wait) -> Slot:
+    def _best(self, wait: _Wait) -> EngineSlot:
         saved = wait.saved()
         free = [slot for slot in self._slots if not slot.busy]
         return min(free, key=lambda slot: (self._cost(slot, wait.text, saved), slot.used))
 
-    def _cost(self, slot: Slot, text: str, saved: int) -> float:
+    def _cost(self, slot: EngineSlot, text: str, saved: int) -> float:
         """Characters to read again now, and those lost to a later call, which count less with age."""
         shared = shared_length(slot.text, text)
         again = len(text) - max(shared, saved)

@@ -15,7 +15,7 @@ from plait.errors import ModelError
 from plait.models.engine_client import EngineClient
 from plait.models.engine_wire import USER_MARK, Ask, prefix_body, template_body
 from plait.models.prefixes import PrefixFolder, Turn, Turns, prefix_key
-from plait.models.slots import Slot, Slots, shared_length
+from plait.models.slots import EngineSlot, Slots, shared_length
 from plait.paths import prefixes_folder
 
 LEAST_PREFIX_CHARACTERS = 256
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 class Warmed:
     """A held slot and what it cost to warm it."""
 
-    slot: Slot
+    slot: EngineSlot
     started: float
     """When the slot was had, by `time.perf_counter`."""
     tokens_read: int = 0
@@ -104,7 +104,7 @@ class Warmth:
         await client.post(f"/slots/{slot.id}?action=save", {"filename": part})
         return True
 
-    async def _restore(self, client: EngineClient, ask: Ask, key: str, slot: Slot) -> None:
+    async def _restore(self, client: EngineClient, ask: Ask, key: str, slot: EngineSlot) -> None:
         name = self._saved.get(key)
         if name is None:
             return

@@ -21,8 +21,8 @@ from plait.experience.pipelines.pipeline import Pipeline
 from plait.experience.pipelines.soundness import problems_of
 from plait.experience.record import Experience, Memory
 from plait.outfit.consolidating import MADE_BY, MODEL
+from plait.outfit.ended_run import EndedRun
 from plait.outfit.teaching import LEARNED_FROM, pipeline_record, worked_out
-from plait.outfit.work import Work
 from plait.reflection.dates import dates_by
 from plait.task import TOOLS
 
@@ -36,21 +36,21 @@ ReadRun = Callable[[str], Sequence[Record]]
 
 
 async def confirmed(
-    memory: Memory, waiting: Experience, work: Work, records: Sequence[Record], read: ReadRun
+    memory: Memory, waiting: Experience, run: EndedRun, records: Sequence[Record], read: ReadRun
 ) -> Experience:
     """Return the pipeline that an earlier success agrees on, to be used; else the one that waits on.
 
     Args:
         memory: Where earlier ones wait.
-        waiting: What the run `work` taught, with `LEARNED_FROM` in its content.
-        work: The run.
+        waiting: What the run taught, with `LEARNED_FROM` in its content.
+        run: That ended.
         records: Of the run.
         read: Reads earlier runs.
     """
     root = investigate(records)
     if root is None:
         return waiting
-    new = _success(root, work.notes)
+    new = _success(root, run.notes)
     others = await memory.find(
         memory=waiting.memory,
         kind="pipeline",
@@ -65,11 +65,11 @@ async def confirmed(
         if other.content.get(TOOLS_KEY) != waiting.content.get(TOOLS_KEY):
             continue  # It was learned with other tools of these names.
         for run_id, day in learned_from(other).items():
-            if run_id == work.run_id or looked_at >= MOST_LOOKED_AT:
+            if run_id == run.run_id or looked_at >= MOST_LOOKED_AT:
                 continue
             looked_at += 1
-            if (found := await _with(new, run_id, day, work, read, waiting)) is not None:
-                agreed_on = pipeline_record(work, root, root.text, found.pipeline, "active")
+            if (found := await _with(new, run_id, day, run, read, waiting)) is not None:
+                agreed_on = pipeline_record(run, root, root.text, found.pipeline, "active")
                 if found.by_model:
                     agreed_on = replace(agreed_on, content={**agreed_on.content, MADE_BY: MODEL})
                 return _with_source(agreed_on, waiting, alike)
@@ -88,7 +88,7 @@ class _Agreed(NamedTuple):
 
 
 async def _with(
-    new: Success, run_id: str, day: str, work: Work, read: ReadRun, waiting: Experience
+    new: Success, run_id: str, day: str, run: EndedRun, read: ReadRun, waiting: Experience
 ) -> _Agreed | None:
     """Return what a run and an earlier one agree on and may run by itself, or None."""
     try:
@@ -98,22 +98,22 @@ async def _with(
     if root is None or root.status != "succeeded":  # The user called it wrong.
         return None
     old = _success(root, f"Today is {day}." if day else "")
-    found = agreed(new, old, tools=work.parameters, limits=work.limits)
-    if found is None or doubt_left(found.pipeline) or problems_of(found.pipeline, work.parameters):
+    found = agreed(new, old, tools=run.parameters, limits=run.limits)
+    if found is None or doubt_left(found.pipeline) or problems_of(found.pipeline, run.parameters):
         return None
-    shaped = _shaped(waiting, found, (new, old), work)
+    shaped = _shaped(waiting, found, (new, old), run)
     return _Agreed(with_answers(shaped or found.pipeline, found.steps), shaped is not None)
 
 
 def _shaped(
-    waiting: Experience, found: Compiled, successes: Sequence[Success], work: Work
+    waiting: Experience, found: Compiled, successes: Sequence[Success], run: EndedRun
 ) -> Pipeline | None:
     """Return what was agreed on in the form that a model gave it, where it did and may be trusted."""
     if MADE_BY not in waiting.content or waiting.status == "quarantined":
         return None
     shape = from_json(waiting.content)
-    pipeline = with_edges_of(shape, found, successes, tools=work.parameters, limits=work.limits)
-    return None if pipeline is None or problems_of(pipeline, work.parameters) else pipeline
+    pipeline = with_edges_of(shape, found, successes, tools=run.parameters, limits=run.limits)
+    return None if pipeline is None or problems_of(pipeline, run.parameters) else pipeline
 
 
 def _success(root: Goal, notes: str) -> Success:

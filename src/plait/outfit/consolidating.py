@@ -11,19 +11,19 @@ from pathlib import Path
 from plait.agents.agent import Agent
 from plait.errors import BudgetExhausted, ModelError, NeedsDecision, ReplyError, UserError
 from plait.events import Noted, Record
-from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.consolidation.by_model import made_by_model
 from plait.experience.consolidation.caution import needed, why_not, with_answers
 from plait.experience.consolidation.compile import Draft, Success, draft_of, tainted
-from plait.experience.consolidation.model_form import Made, texts_of
-from plait.experience.consolidation.tracing import Way, way_through
+from plait.experience.consolidation.model_form import ModelPipeline, texts_of
+from plait.experience.consolidation.tracing import Route, route_through
 from plait.experience.investigation.investigate import investigate
 from plait.experience.investigation.tree import Goal, Step
 from plait.experience.record import Experience
+from plait.experience.situation import kept_situation
 from plait.experience.words.copies import copied
 from plait.journal import Journal
+from plait.outfit.ended_run import EndedRun
 from plait.outfit.teaching import LEARNED_FROM, worked_out
-from plait.outfit.work import Work
 from plait.reflection.dates import dates_by
 
 MADE_BY = "made_by"
@@ -45,7 +45,7 @@ class Consolidator:
 async def made_again(
     journal: Journal,
     consolidator: Consolidator,
-    work: Work,
+    run: EndedRun,
     records: Sequence[Record],
     taught: Sequence[Experience],
 ) -> list[Experience]:
@@ -56,7 +56,7 @@ async def made_again(
     Args:
         journal: Of the run; each pipeline has a place of its own below.
         consolidator: Who is asked.
-        work: The run.
+        run: That ended.
         records: Of the run.
         taught: What the compiler and others made of it.
     """
@@ -67,7 +67,7 @@ async def made_again(
             learned.append(experience)
             continue
         asked += 1
-        one = _One(consolidator, work, root, experience)
+        one = _One(consolidator, run, root, experience)
         try:
             learned.append(await journal.branch(f"consolidate-{asked}", one.made, None))
         except (BudgetExhausted, ModelError, ReplyError, NeedsDecision, UserError) as error:
@@ -92,7 +92,7 @@ class _One:
     """One pipeline on its way."""
 
     consolidator: Consolidator
-    work: Work
+    run: EndedRun
     root: Goal
     experience: Experience
 
@@ -104,8 +104,8 @@ class _One:
             BudgetExhausted, ModelError, NeedsDecision: as `ask`.
         """
         goal, steps = self.experience.goal, self._steps()
-        success = Success(goal=goal, steps=steps, named=dates_by(self.work.notes))
-        draft = draft_of(success, tools=self.work.parameters)
+        success = Success(goal=goal, steps=steps, named=dates_by(self.run.notes))
+        draft = draft_of(success, tools=self.run.parameters)
         if draft is None:
             raise ReplyError("nothing is left of its calls")
         made = await made_by_model(
@@ -113,7 +113,7 @@ class _One:
             self.consolidator.agent,
             goal,
             draft,
-            self.work.parameters,
+            self.run.parameters,
             prompts=self.consolidator.prompts,
         )
         return self._record(made, draft, steps)
@@ -124,19 +124,19 @@ class _One:
             leaves = [leaf for leaf in leaves if leaf.text == self.experience.goal][-1:]
         return [step for leaf in leaves for step in leaf.steps]
 
-    def _record(self, made: Made, draft: Draft, steps: Sequence[Step]) -> Experience:
+    def _record(self, made: ModelPipeline, draft: Draft, steps: Sequence[Step]) -> Experience:
         """Return the record of a sound pipeline; it is trusted no more than the compiled one."""
-        work, experience, pipeline = self.work, self.experience, made.pipeline
+        run, experience, pipeline = self.run, self.experience, made.pipeline
         more = {name: experience.content[name] for name in (LEARNED_FROM,) if name in experience.content}
         if not more:
-            way = way_through(pipeline, made.numbers, draft) or Way()
-            if doubt := why_not(pipeline, steps, work.parameters, work.limits, way.chosen):
+            route = route_through(pipeline, made.numbers, draft) or Route()
+            if doubt := why_not(pipeline, steps, run.parameters, run.limits, route.chosen):
                 raise ReplyError(f"the model's may not run by itself: {doubt}")
             pipeline = with_answers(pipeline, needed(steps))
         seen = [step for leaf in self.root.leaves() for step in leaf.steps]
-        shaped = tainted(self.root.text, seen, pipeline, tools=work.parameters) or copied(
+        shaped = tainted(self.root.text, seen, pipeline, tools=run.parameters) or copied(
             texts_of(pipeline), self.root.text, [step.observation for step in seen]
         )
         status = "quarantined" if shaped else experience.status
-        record = work.record_of(pipeline, experience.goal, status, more={**more, MADE_BY: MODEL})
+        record = run.record_of(pipeline, experience.goal, status, more={**more, MADE_BY: MODEL})
         return replace(record, id=experience.id)

@@ -21,7 +21,7 @@ from plait.teams.solution import Solution
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class RunFolder:
     """The folder of a run, and what was there when this process came to it."""
 
     folder: Path
@@ -34,7 +34,7 @@ class Place:
     """What the folder still needs."""
 
 
-async def laid_out(log: RunLog, journal: RunJournal, options: Options) -> Place:
+async def laid_out(log: RunLog, journal: RunJournal, options: Options) -> RunFolder:
     """Make the folder of a run.
 
     Raises:
@@ -46,11 +46,15 @@ async def laid_out(log: RunLog, journal: RunJournal, options: Options) -> Place:
     if refill is not None:
         await refill.make_room(journal, folder, own=own, aside=own_folder(journal.run_id))
     before = await asyncio.to_thread(standing, folder, records)
-    return Place(folder=folder, own=own, records=records, before=before, refill=refill)
+    return RunFolder(folder=folder, own=own, records=records, before=before, refill=refill)
 
 
 async def handed_over(
-    log: RunLog, journal: RunJournal, place: Place, domain: Domain | None, products: Mapping[str, Solution]
+    log: RunLog,
+    journal: RunJournal,
+    place: RunFolder,
+    domain: Domain | None,
+    products: Mapping[str, Solution],
 ) -> list[str]:
     """Return the files that a run made; where teams made its products, put them there.
 

@@ -17,14 +17,14 @@ from plait.events import (
     PipelineEnded,
     Record,
 )
-from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.record import Experience, Memory
+from plait.experience.situation import kept_situation
 from plait.journal import JSON, Journal, JSONObject
 from plait.outfit.confirming import ReadRun, confirmed, learned_from
 from plait.outfit.consolidating import MADE_BY, Consolidator, made_again
+from plait.outfit.ended_run import EndedRun
 from plait.outfit.serving import counts_of, uses_of
 from plait.outfit.teaching import LEARNED_FROM, taught_by
-from plait.outfit.work import Work
 from plait.runtime.experience_rules import IN_USE
 
 GOALS_OF_A_LESSON = 5
@@ -34,7 +34,7 @@ GOALS_OF_A_LESSON = 5
 async def learn(
     journal: Journal,
     memory: Memory,
-    work: Work,
+    run: EndedRun,
     records: Sequence[Record],
     read: ReadRun,
     consolidator: Consolidator | None = None,
@@ -46,24 +46,24 @@ async def learn(
     Args:
         journal: Of the run.
         memory: Where it is kept.
-        work: The run.
+        run: That ended.
         records: Of the run.
         read: Reads earlier runs, which may agree with this one.
         consolidator: Makes the pipelines; without it they are compiled, which asks no model.
     """
-    if work.options.dry_run:
+    if run.options.dry_run:
         return
     try:
-        uses = uses_of(records, succeeded=work.succeeded)
+        uses = uses_of(records, succeeded=run.succeeded)
         for id, well in counts_of(uses):
             await _counted(journal, memory, id, well=well)
         served = {use.goal for use in uses if use.well and use.goal}
         # Other runs of this process go on meanwhile.
-        taught = await asyncio.to_thread(lambda: list(taught_by(work, records, served=served)))
+        taught = await asyncio.to_thread(lambda: list(taught_by(run, records, served=served)))
         if consolidator is not None:
-            taught = await made_again(journal, consolidator, work, records, taught)
+            taught = await made_again(journal, consolidator, run, records, taught)
         for experience in taught:
-            await _keep(journal, memory, work, records, read, experience)
+            await _keep(journal, memory, run, records, read, experience)
     except (LogError, UserError) as error:
         journal.emit(Noted(text=f"nothing is learned: {error.message}"))
 
@@ -71,7 +71,7 @@ async def learn(
 async def _keep(
     journal: Journal,
     memory: Memory,
-    work: Work,
+    run: EndedRun,
     records: Sequence[Record],
     read: ReadRun,
     experience: Experience,
@@ -80,12 +80,12 @@ async def _keep(
     if experience.kind == "lesson" and await _is_common(memory, experience):
         return
     if LEARNED_FROM in experience.content:  # It waits for a run that agrees.
-        experience = await confirmed(memory, experience, work, records, read)
+        experience = await confirmed(memory, experience, run, records, read)
     elif experience.status == "provisional" and await _awaited(memory, experience):
         return  # What waits for a second success is not lost for what a failed run did.
     await _forget_other_situations(memory, experience)
     kept = await memory.add(experience)
-    if kept.run_id == work.run_id:  # Else one that is trusted more stays as it is.
+    if kept.run_id == run.run_id:  # Else one that is trusted more stays as it is.
         journal.emit(
             ExperienceStored(
                 experience=kept.id,

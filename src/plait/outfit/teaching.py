@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from plait.events import Record
-from plait.experience.consolidation.as_it_was import AS_IT_WAS, as_it_was, exact_key, situation_of
+from plait.experience.consolidation.as_it_was import as_it_was
 from plait.experience.consolidation.caution import needed, rests_on_others, taken_from, why_not, with_answers
 from plait.experience.consolidation.compile import Success, compile_success, tainted
 from plait.experience.consolidation.failures import lessons_of
@@ -22,10 +22,11 @@ from plait.experience.pipelines.pipeline import Pipeline
 from plait.experience.pipelines.results import rows_of
 from plait.experience.pipelines.soundness import problems_of
 from plait.experience.record import Experience, ExperienceStatus
+from plait.experience.situation import AS_IT_WAS, exact_key, situation_of
 from plait.experience.words.copies import copied
 from plait.experience.words.goals import asks_for_change, key_of
+from plait.outfit.ended_run import EndedRun
 from plait.outfit.teaching_teams import taught_by_teams
-from plait.outfit.work import Work
 from plait.reflection.dates import dates_by
 from plait.runtime.team_options import PAPER
 
@@ -35,34 +36,34 @@ MOST_PARTS = 8
 """Parts of a failed run whose pipelines are kept."""
 
 
-def taught_by(work: Work, records: Sequence[Record], *, served: Collection[str] = ()) -> list[Experience]:
+def taught_by(run: EndedRun, records: Sequence[Record], *, served: Collection[str] = ()) -> list[Experience]:
     """Return what a run teaches.
 
     Args:
-        work: The run.
+        run: That ended.
         records: All that is on record of it.
         served: Keys of the goals that a pipeline of the memory reached, which is there already.
     """
-    if len(work.task) > MOST_GOAL or work.options.dry_run:
+    if len(run.task) > MOST_GOAL or run.options.dry_run:
         return []
-    if work.domain is not None:
-        return taught_by_teams(work, work.domain, records)
+    if run.domain is not None:
+        return taught_by_teams(run, run.domain, records)
     root = investigate(records)
     if root is None:
         return []
-    if work.succeeded:
+    if run.succeeded:
         root = replace(root, status="succeeded")  # Its end is not on record yet.
-        taught = list(_workflows(work, root, "active"))
+        taught = list(_workflows(run, root, "active"))
         if key_of(root.text) not in served:
-            taught += _whole(work, root, rounds_of(records))
-        taught += _parts(work, root, "active", served)
+            taught += _whole(run, root, rounds_of(records))
+        taught += _parts(run, root, "active", served)
     else:
         root = replace(root, status="failed")
-        taught = [*_workflows(work, root, "provisional"), *_parts(work, root, "provisional", served)]
-    return [*taught, *_lessons(work, records)]
+        taught = [*_workflows(run, root, "provisional"), *_parts(run, root, "provisional", served)]
+    return [*taught, *_lessons(run, records)]
 
 
-def _workflows(work: Work, root: Goal, status: ExperienceStatus) -> Iterator[Experience]:
+def _workflows(run: EndedRun, root: Goal, status: ExperienceStatus) -> Iterator[Experience]:
     steps = [step for leaf in root.leaves() for step in leaf.steps]
     if asks_for_change(root.text) and not any(step.effect and step.ok for step in steps):
         return  # There was nothing to do this time, or it was not done: no way to do it.
@@ -71,7 +72,7 @@ def _workflows(work: Work, root: Goal, status: ExperienceStatus) -> Iterator[Exp
         names = list(dict.fromkeys(name for step in workflow.steps for name in step.tools))
         texts = [workflow.goal, *(text for step in workflow.steps for text in (step.goal, step.milestone))]
         own = "quarantined" if copied(texts, root.text, seen) else status
-        yield work.record("workflow", workflow.goal, workflow.as_json(), tools=names, status=own)
+        yield run.record("workflow", workflow.goal, workflow.as_json(), tools=names, status=own)
 
 
 def _without_vain_searches(goal: Goal) -> Goal:
@@ -83,40 +84,40 @@ def _without_vain_searches(goal: Goal) -> Goal:
     )
 
 
-def _whole(work: Work, root: Goal, rounds: int) -> Iterator[Experience]:
+def _whole(run: EndedRun, root: Goal, rounds: int) -> Iterator[Experience]:
     """Yield the pipeline of the whole goal: in use where it may run by itself, else waiting for another.
 
     What stands in input files is no part of the goal, and may have decided what was called.
     """
     # What a goal that was not reached so changed in the world is no step of a leaf that succeeded.
-    if not root.astray() and not work.options.files:
-        found = _compiled(work, root.text, worked_out(root))
+    if not root.astray() and not run.options.files:
+        found = _compiled(run, root.text, worked_out(root))
         if found is None:
             return
         if found.doubt:
-            today = dates_by(work.notes)("today")
+            today = dates_by(run.notes)("today")
             day = today.isoformat() if today else ""
-            record = pipeline_record(work, root, root.text, found.pipeline, "provisional")
-            yield replace(record, content={**record.content, LEARNED_FROM: {work.run_id: day}})
+            record = pipeline_record(run, root, root.text, found.pipeline, "provisional")
+            yield replace(record, content={**record.content, LEARNED_FROM: {run.run_id: day}})
             if record.status != "quarantined" and day:
-                yield from _as_it_was(work, root, rounds)
+                yield from _as_it_was(run, root, rounds)
         else:
-            yield pipeline_record(work, root, root.text, found.pipeline, "active")
+            yield pipeline_record(run, root, root.text, found.pipeline, "active")
 
 
-def _as_it_was(work: Work, root: Goal, rounds: int) -> Iterator[Experience]:
+def _as_it_was(run: EndedRun, root: Goal, rounds: int) -> Iterator[Experience]:
     """Yield the very calls of a run that no rule could be told from, for the same goal in the same situation.
 
     The paper has no such records.
     """
-    if work.options.preset == PAPER or rounds != 1:
+    if run.options.preset == PAPER or rounds != 1:
         return
-    effects = {tool.name for tool in work.tools if tool.effect == "changes"}
+    effects = {tool.name for tool in run.tools if tool.effect == "changes"}
     pipeline = as_it_was(root, effects)
-    if pipeline is None or problems_of(pipeline, work.parameters):
+    if pipeline is None or problems_of(pipeline, run.parameters):
         return
-    situation = situation_of(work.notes, work.options.of_agents())
-    record = work.record_of(pipeline, root.text, more={AS_IT_WAS: situation})
+    situation = situation_of(run.notes, run.options.of_agents())
+    record = run.record_of(pipeline, root.text, more={AS_IT_WAS: situation})
     yield replace(record, key=exact_key(root.text))
 
 
@@ -125,17 +126,19 @@ def worked_out(root: Goal) -> list[Goal]:
     return [leaf for leaf in root.leaves() if leaf.status == "succeeded" and leaf.steps]
 
 
-def _parts(work: Work, root: Goal, status: ExperienceStatus, served: Collection[str]) -> Iterator[Experience]:
+def _parts(
+    run: EndedRun, root: Goal, status: ExperienceStatus, served: Collection[str]
+) -> Iterator[Experience]:
     """Yield the pipelines of a goal's parts that say all by themselves, each once."""
-    if work.options.files:
+    if run.options.files:
         return
     leaves = {key_of(leaf.text): leaf for leaf in worked_out(root)}
     if status == "active":  # The goal itself has a pipeline of its own.
         leaves.pop(key_of(root.text), None)
     for leaf in [leaf for key, leaf in leaves.items() if key not in served][:MOST_PARTS]:
-        found = None if rests_on_others(leaf.text) else _compiled(work, leaf.text, [leaf])
+        found = None if rests_on_others(leaf.text) else _compiled(run, leaf.text, [leaf])
         if found is not None and not found.doubt and not taken_from(found.pipeline, root.text):
-            yield pipeline_record(work, root, leaf.text, found.pipeline, status)
+            yield pipeline_record(run, root, leaf.text, found.pipeline, status)
 
 
 class _Compiled(NamedTuple):
@@ -144,31 +147,31 @@ class _Compiled(NamedTuple):
     """Why it may not run by itself after one success; empty where it may."""
 
 
-def _compiled(work: Work, goal: str, leaves: Sequence[Goal]) -> _Compiled | None:
+def _compiled(run: EndedRun, goal: str, leaves: Sequence[Goal]) -> _Compiled | None:
     """Build the pipeline of a goal that was reached by some leaves; None where there is none to keep."""
     steps = [step for leaf in leaves for step in leaf.steps]
     if len(goal) > MOST_GOAL or any(_kept_from(leaf) for leaf in leaves):
         return None
-    success = Success(goal=goal, steps=steps, named=dates_by(work.notes))
-    compiled = compile_success(success, tools=work.parameters)
-    if compiled is None or problems_of(compiled.pipeline, work.parameters):
+    success = Success(goal=goal, steps=steps, named=dates_by(run.notes))
+    compiled = compile_success(success, tools=run.parameters)
+    if compiled is None or problems_of(compiled.pipeline, run.parameters):
         return None
     pipeline = compiled.pipeline
     if asks_for_change(goal) and not any(node.effect for node in pipeline.calls):
         return None  # There was nothing to do this time, or it was not done.
-    if doubt := why_not(pipeline, steps, work.parameters, work.limits):
+    if doubt := why_not(pipeline, steps, run.parameters, run.limits):
         return _Compiled(pipeline, doubt)
     return _Compiled(with_answers(pipeline, needed(steps)), "")
 
 
 def pipeline_record(
-    work: Work, root: Goal, goal: str, pipeline: Pipeline, status: ExperienceStatus
+    run: EndedRun, root: Goal, goal: str, pipeline: Pipeline, status: ExperienceStatus
 ) -> Experience:
     """Return a pipeline as it is kept; in quarantine where a tool's text got into it."""
     # What another part of the task found may stand in this one, and a plan may repeat what a tool wrote.
     seen = [step for leaf in root.leaves() for step in leaf.steps]
-    own = "quarantined" if tainted(root.text, seen, pipeline, tools=work.parameters) else status
-    return work.record_of(pipeline, goal, own)
+    own = "quarantined" if tainted(root.text, seen, pipeline, tools=run.parameters) else status
+    return run.record_of(pipeline, goal, own)
 
 
 def _kept_from(leaf: Goal) -> bool:
@@ -177,14 +180,14 @@ def _kept_from(leaf: Goal) -> bool:
     return not wanted.issubset({step.tool for step in leaf.steps if step.effect and step.ok})
 
 
-def _lessons(work: Work, records: Sequence[Record]) -> Iterator[Experience]:
+def _lessons(run: EndedRun, records: Sequence[Record]) -> Iterator[Experience]:
     """Yield what failed, of the same tools once: the one that was mended says more.
 
     It is kept for who plans such a task, and for who works on such a part of one.
     """
-    if work.options.preset == PAPER:
+    if run.options.preset == PAPER:
         return
-    learned = lessons_of(work.task, records, work.parameters)
+    learned = lessons_of(run.task, records, run.parameters)
     for each in {tuple(each.lesson.tools): each for each in reversed(learned)}.values():
-        for goal in {key_of(goal): goal for goal in (each.goal[:MOST_GOAL], work.task)}.values():
-            yield work.record("lesson", goal, each.lesson.as_json(), tools=each.lesson.tools)
+        for goal in {key_of(goal): goal for goal in (each.goal[:MOST_GOAL], run.task)}.values():
+            yield run.record("lesson", goal, each.lesson.as_json(), tools=each.lesson.tools)

@@ -6,9 +6,9 @@ Knows nothing of tool tasks, nor of how records are kept or used.
 from collections.abc import Iterator, Mapping, Sequence
 
 from plait.events import PhaseFinished, Record
-from plait.experience.consolidation.making import Made, lessons_json, phase_lessons, workflow_of
+from plait.experience.consolidation.making import PhaseProduct, lessons_json, phase_lessons, workflow_of
 from plait.experience.record import Experience
-from plait.outfit.work import Work
+from plait.outfit.ended_run import EndedRun
 from plait.teams.chain import Domain
 from plait.teams.solution import Solution
 
@@ -16,32 +16,34 @@ GOOD = 0.75
 """Share of the best quality there can be from which a thing made is a reference for others."""
 
 
-def taught_by_teams(work: Work, domain: Domain, records: Sequence[Record]) -> list[Experience]:
+def taught_by_teams(run: EndedRun, domain: Domain, records: Sequence[Record]) -> list[Experience]:
     """Return what a run of teams teaches.
 
     Args:
-        work: The run.
+        run: That ended.
         domain: What was made.
         records: All that is on record of it.
     """
-    return [*_chain(work, domain, records), *_phase_lessons(work, records)]
+    return [*_chain(run, domain, records), *_phase_lessons(run, records)]
 
 
-def _chain(work: Work, domain: Domain, records: Sequence[Record]) -> Iterator[Experience]:
+def _chain(run: EndedRun, domain: Domain, records: Sequence[Record]) -> Iterator[Experience]:
     """Yield the chain of a run that ended well; what stands in input files is no part of its task."""
-    good = work.succeeded and work.share is not None and work.share >= GOOD
-    if not good or work.options.files:
+    good = run.succeeded and run.share is not None and run.share >= GOOD
+    if not good or run.options.files:
         return
-    workflow = workflow_of(work.task, made_of(domain, work.products or {}, records))
+    workflow = workflow_of(run.task, made_of(domain, run.products or {}, records))
     if workflow is not None:
-        yield work.record("workflow", work.task, workflow.as_json())
+        yield run.record("workflow", run.task, workflow.as_json())
 
 
-def made_of(domain: Domain, products: Mapping[str, Solution], records: Sequence[Record]) -> list[Made]:
+def made_of(
+    domain: Domain, products: Mapping[str, Solution], records: Sequence[Record]
+) -> list[PhaseProduct]:
     """Return what became of every phase that a team came through, in the order of the chain."""
     finished = {record.event.phase for record in records if isinstance(record.event, PhaseFinished)}
     return [
-        Made(
+        PhaseProduct(
             phase=phase.name,
             product=phase.writes,
             text=products[phase.writes].text,
@@ -53,6 +55,6 @@ def made_of(domain: Domain, products: Mapping[str, Solution], records: Sequence[
     ]
 
 
-def _phase_lessons(work: Work, records: Sequence[Record]) -> Iterator[Experience]:
+def _phase_lessons(run: EndedRun, records: Sequence[Record]) -> Iterator[Experience]:
     if lessons := phase_lessons(records):
-        yield work.record("lesson", work.task, lessons_json(lessons))
+        yield run.record("lesson", run.task, lessons_json(lessons))

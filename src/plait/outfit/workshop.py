@@ -5,8 +5,8 @@ Knows nothing of databases or of how a run ends.
 
 from pathlib import Path
 
-from plait.experience.consolidation.as_it_was import situation_of
 from plait.experience.record import Memory
+from plait.experience.situation import situation_of
 from plait.journal import JSON, Journal, JSONObject
 from plait.models.budget import Budget
 from plait.models.embeddings import Embedder, local_embedder

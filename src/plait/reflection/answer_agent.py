@@ -40,7 +40,7 @@ async def write_answer(journal: Journal, crew: Crew, trajectory: Trajectory) -> 
     specs = await crew.candidates(journal, crew.task)
 
     def request(feedback: Feedback | None) -> Request:
-        prompt = crew.wording.answer(crew.told_task, trajectory, feedback, gate.enabled)
+        prompt = crew.prompts.answer(crew.told_task, trajectory, feedback, gate.enabled)
         return crew.answer.request(crew.messages(specs, prompt), form, next_attempt(feedback))
 
     async def read(reply: Reply) -> Judged[Any]:
@@ -66,7 +66,7 @@ async def judge_answer(journal: Journal, crew: Crew, trajectory: Trajectory, ans
         ReplyError: no try gave a score.
     """
     specs = await crew.candidates(journal, crew.task)
-    prompt = crew.wording.answer_judge(crew.told_task, trajectory, answer)
+    prompt = crew.prompts.answer_judge(crew.told_task, trajectory, answer)
     form = Grammar(gbnf=remarks_grammar())
     # What is judged stays as it is: only a reply that cannot be read is asked for again.
     gate = replace(crew.settings.answer, enabled=False)

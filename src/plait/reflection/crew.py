@@ -13,10 +13,10 @@ from plait.journal import JSON, Journal, JSONObject
 from plait.models.callspec import CallSpec
 from plait.models.embeddings import Embedder
 from plait.models.protocol import Message
+from plait.reflection.crew_prompts import CrewPrompts
 from plait.reflection.dates import dates_text, named_dates
 from plait.reflection.guide import Guide
 from plait.reflection.settings import ReflectionSettings
-from plait.reflection.wording import Wording
 from plait.tools.executor import Executor
 from plait.tools.nearest import nearest
 from plait.tools.tool import Tool
@@ -41,7 +41,7 @@ class Crew:
     tool: Agent
     answer: Agent
     settings: ReflectionSettings
-    wording: Wording
+    prompts: CrewPrompts
     returns: Mapping[str, Any] | None = None
     """JSON schema of the answer, or None for text."""
     embedder: Embedder | None = None
@@ -112,4 +112,4 @@ class Crew:
 
     def system(self, specs: Sequence[CallSpec]) -> Message:
         """Return the first message of every prompt: the tools, equal for all agents."""
-        return Message(role="system", content=self.wording.shared(self.notes, specs))
+        return Message(role="system", content=self.prompts.shared(self.notes, specs))

@@ -12,7 +12,7 @@ from plait.reflection.trajectory import Step
 
 
 @dataclass(frozen=True, kw_only=True)
-class Call:
+class CallAhead:
     """The next call of the way."""
 
     tool: str
@@ -20,7 +20,7 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fork:
+class ForkAhead:
     """The way parts, and only words say where it goes on: somebody must judge which of them holds."""
 
     place: str
@@ -41,7 +41,7 @@ class Lost:
     reason: str
 
 
-Forward: TypeAlias = Call | Fork | Arrived | Lost
+Forward: TypeAlias = CallAhead | ForkAhead | Arrived | Lost
 
 
 class Trail(Protocol):

@@ -13,7 +13,7 @@ from plait.models.callform import format_call
 from plait.reflection.checks import Known, call_problems
 from plait.reflection.crew import Crew
 from plait.reflection.doubts import looped
-from plait.reflection.guide import Call, Fork, Lost, Trail
+from plait.reflection.guide import CallAhead, ForkAhead, Lost, Trail
 from plait.reflection.leaf_end import break_off, claimed, done_before, give_up
 from plait.reflection.memory import ShortTermMemory
 from plait.reflection.plan_tree import Leaf, PlanTree
@@ -113,8 +113,8 @@ async def _follow(journal: Journal, round_: Round, leaf: Leaf, memory: ShortTerm
     """
     number, run = 0, leaf.run
     chosen: dict[str, int] = {}
-    while isinstance(forward := trail.next(run.steps, chosen), Call | Fork):
-        if isinstance(forward, Fork):
+    while isinstance(forward := trail.next(run.steps, chosen), CallAhead | ForkAhead):
+        if isinstance(forward, ForkAhead):
             place = f"step-{number + 1}/fork-{len(chosen) + 1}"
             way = await which_way(journal, round_.crew, run, forward.ways, place)
             if way is None:

@@ -45,7 +45,7 @@ async def make_plan(journal: Journal, crew: Crew, lessons: Sequence[str], number
     references = references_text(advice)
 
     def request(feedback: Feedback | None) -> Request:
-        prompt = crew.wording.planner(crew.task, lessons, feedback, gate.enabled, references)
+        prompt = crew.prompts.planner(crew.task, lessons, feedback, gate.enabled, references)
         return crew.planner.request(crew.messages(specs, prompt), form, next_attempt(feedback))
 
     async def read(reply: Reply) -> Judged[Plan]:
@@ -77,7 +77,7 @@ def _judged(journal: Journal, crew: Crew, advice: Advice, reply: Reply) -> Judge
         if splits_one_thing(plan, crew.task):
             journal.emit(Noted(text=ONE_THING))
             plan = _task_itself(crew.task)
-        problems, useless = plan_problems(plan, crew.task, crew.wording.planner_text())
+        problems, useless = plan_problems(plan, crew.task, crew.prompts.planner_text())
         copied = copied_values([subtask.goal for subtask in plan.subtasks], advice, crew.task)
         problems += [f"{goal!r} is of another task" for goal in copied]
         useless = useless or bool(copied)
@@ -106,7 +106,7 @@ def merged_plan(crew: Crew, lines: Sequence[str]) -> tuple[Plan, Sequence[str]]:
         return plan, ()
     if splits_one_thing(plan, crew.task):
         return _task_itself(crew.task), ()
-    problems, useless = plan_problems(plan, crew.task, crew.wording.planner_text())
+    problems, useless = plan_problems(plan, crew.task, crew.prompts.planner_text())
     if useless:
         raise ReplyError("; ".join(problems))
     return plan, problems

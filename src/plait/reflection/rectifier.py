@@ -14,6 +14,7 @@ from plait.events import Noted, PlanRectified
 from plait.journal import Journal
 from plait.models.protocol import Grammar, Reply, Request
 from plait.reflection.crew import Crew
+from plait.reflection.crew_prompts import FailureText
 from plait.reflection.guide import Advice
 from plait.reflection.plan import MILESTONE
 from plait.reflection.plan_tree import Leaf, PlanTree
@@ -29,14 +30,13 @@ from plait.reflection.rectification import (
     soft_problems,
 )
 from plait.reflection.references import advice_for, copied_values, joined, references_text
-from plait.reflection.wording import FailureText
 
 REVISIONS = 1
 """Of a rectification at most; a third reply is seldom better, and giving up is a way too."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failure:
+class LeafFailure:
     """A leaf that failed, in the plan as it may be seen from there."""
 
     leaf: Leaf
@@ -46,7 +46,7 @@ class Failure:
     """Calls by which it changed the world, or may have."""
 
 
-def failure_of(tree: PlanTree, leaf: Leaf, task: str, tried: Sequence[str]) -> Failure:
+def failure_of(tree: PlanTree, leaf: Leaf, task: str, tried: Sequence[str]) -> LeafFailure:
     """Return what a rectification of a leaf starts from.
 
     Args:
@@ -64,10 +64,10 @@ def failure_of(tree: PlanTree, leaf: Leaf, task: str, tried: Sequence[str]) -> F
         tried=tried,
     )
     changed = [step.call for step in leaf.run.steps if step.effect and (step.ok or step.unknown)]
-    return Failure(leaf=leaf, offer=tree.offer(leaf), standing=standing, changed=changed)
+    return LeafFailure(leaf=leaf, offer=tree.offer(leaf), standing=standing, changed=changed)
 
 
-async def rectify(journal: Journal, crew: Crew, plan: Sequence[str], failure: Failure) -> Rectification:
+async def rectify(journal: Journal, crew: Crew, plan: Sequence[str], failure: LeafFailure) -> Rectification:
     """Return how the plan goes on; where no reply can be used, the leaf is given up.
 
     Args:
@@ -95,7 +95,7 @@ async def rectify(journal: Journal, crew: Crew, plan: Sequence[str], failure: Fa
     return way
 
 
-async def _asked(journal: Journal, crew: Crew, plan: Sequence[str], failure: Failure) -> Rectification:
+async def _asked(journal: Journal, crew: Crew, plan: Sequence[str], failure: LeafFailure) -> Rectification:
     """Return what the planner says.
 
     Raises:
@@ -116,7 +116,7 @@ async def _asked(journal: Journal, crew: Crew, plan: Sequence[str], failure: Fai
     )
 
     def request(feedback: Feedback | None) -> Request:
-        prompt = crew.wording.rectifier(text, feedback, gate.enabled)
+        prompt = crew.prompts.rectifier(text, feedback, gate.enabled)
         return crew.planner.request(crew.messages(specs, prompt), form, next_attempt(feedback))
 
     async def read(reply: Reply) -> Judged[Rectification]:
@@ -135,7 +135,7 @@ async def _advice(journal: Journal, crew: Crew, leaf: Leaf) -> Advice:
     return joined([own, await advice_for(journal, crew.guide, above, "advice-above")])
 
 
-def _judged(crew: Crew, failure: Failure, advice: Advice, reply: Reply) -> Judged[Rectification]:
+def _judged(crew: Crew, failure: LeafFailure, advice: Advice, reply: Reply) -> Judged[Rectification]:
     """Read a rectification; without the planner's gate what is not plainly wrong passes."""
     remarked = split_remarks(reply.text)
     offer, standing = failure.offer, failure.standing
@@ -144,7 +144,7 @@ def _judged(crew: Crew, failure: Failure, advice: Advice, reply: Reply) -> Judge
     problems = hard_problems(way, offer, standing)
     fatal = bool(problems)
     if crew.settings.planner.enabled:
-        soft, useless = soft_problems(way, offer, standing, crew.wording.rectifier_text())
+        soft, useless = soft_problems(way, offer, standing, crew.prompts.rectifier_text())
         copied = copied_values([subtask.goal for subtask in way.subtasks], advice, crew.task)
         problems += [*soft, *(f"{goal!r} is of another task" for goal in copied)]
         fatal = fatal or useless or bool(copied)

@@ -39,7 +39,7 @@ async def reached(journal: Journal, crew: Crew, run: SubtaskRun) -> bool:
         BudgetExhausted, ModelError: as `ask`.
     """
     done = [step for step in run.steps if step.effect and step.ok]
-    prompt = crew.wording.second_opinion(run.subtask.goal, _lines(done))
+    prompt = crew.prompts.second_opinion(run.subtask.goal, _lines(done))
     return await _yes(journal, crew, prompt, "second-opinion")
 
 
@@ -50,7 +50,7 @@ async def holds(journal: Journal, crew: Crew, run: SubtaskRun, claim: str) -> bo
         BudgetExhausted, ModelError: as `ask`.
     """
     lines = _lines(run.steps[-SHOWN_STEPS:]) or ["nothing"]
-    prompt = crew.wording.milestone(run.subtask, lines, one_line(claim)[:SHOWN_CHARACTERS])
+    prompt = crew.prompts.milestone(run.subtask, lines, one_line(claim)[:SHOWN_CHARACTERS])
     return await _yes(journal, crew, prompt, "milestone")
 
 
@@ -62,7 +62,7 @@ async def which_way(
     Raises:
         BudgetExhausted, ModelError: as `ask`.
     """
-    prompt = crew.wording.fork(run.subtask.goal, _lines(run.steps[-SHOWN_STEPS:]) or ["nothing"], ways)
+    prompt = crew.prompts.fork(run.subtask.goal, _lines(run.steps[-SHOWN_STEPS:]) or ["nothing"], ways)
     numbers = [str(number) for number in range(len(ways) + 1)]
     answer = await _answer(journal, crew, prompt, name, numbers)
     return int(answer) if answer else None

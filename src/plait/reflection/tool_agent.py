@@ -4,7 +4,7 @@ Its reply can only be one of the tools offered, or `done`. Knows nothing of how 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from plait.agents.gate import Feedback, Judged, Passed, Role, next_attempt, through_gate
@@ -16,6 +16,7 @@ from plait.models.callspec import CallSpec
 from plait.models.protocol import Form, FunctionCalling, Grammar, Reply, Request
 from plait.reflection.checks import DONE_BEFORE, MADE_UP, Known, call_problems
 from plait.reflection.crew import Crew
+from plait.reflection.crew_prompts import Hints
 from plait.reflection.doubts import ANSWERED, FOUND_NOTHING, WITHIN_EMPTY, WITHIN_SHOWN, done_doubts, doubts
 from plait.reflection.meant import FIRST, MEANT, NOTHING_ABOUT, RIGHT
 from plait.reflection.memory import ShortTermMemory
@@ -23,7 +24,6 @@ from plait.reflection.phrases import makes_one, of_several
 from plait.reflection.searches import mended
 from plait.reflection.second_opinion import reached, wanted
 from plait.reflection.trajectory import SubtaskRun, Trajectory
-from plait.reflection.wording import Hints
 from plait.tools.tool import Tool
 
 MAX_RESULT = 300
@@ -82,31 +82,53 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
     Raises:
         ReplyError: no try gave a call that can be made.
     """
-    offered = await crew.candidates(journal, moment.run.subtask.goal)
-    specs = [*await crew.choices(journal, moment.run.subtask.goal), DONE]
-    gate = crew.settings.tool
-    spent: set[str] = set()
+    goal = moment.run.subtask.goal
+    told = await crew.candidates(journal, goal)
+    specs = [*await crew.choices(journal, goal), DONE]
+    tries = _Tries(journal=journal, crew=crew, moment=moment, told=told, specs=specs)
+    role = Role(agent=crew.tool, gate=crew.settings.tool, request=tries.request, read=tries.read)
+    return await through_gate(journal, role)
 
-    def request(feedback: Feedback | None) -> Request:
-        spent.update(_spent(feedback, moment.known, crew.executor.tools))
-        left = [spec for spec in specs if spec.name not in spent]
+
+@dataclass(kw_only=True)
+class _Tries:
+    """The tries of one choice, and what they have shown so far."""
+
+    journal: Journal
+    crew: Crew
+    moment: Moment
+    told: Sequence[CallSpec]
+    """The tools that the agent is told of."""
+    specs: Sequence[CallSpec]
+    """Those it may call, and the end."""
+    spent: set[str] = field(default_factory=set[str])
+    """Names of tools that no further try may call."""
+    opinion: bool | None = None
+    """Whether the subtask is done, in the opinion that is asked for once."""
+
+    def request(self, feedback: Feedback | None) -> Request:
+        """Return what the agent is asked at the next try."""
+        crew, moment = self.crew, self.moment
+        gated, tools = crew.settings.tool.enabled, crew.executor.tools
+        self.spent.update(_spent(feedback, moment.known, tools))
+        left = [spec for spec in self.specs if spec.name not in self.spent]
         # The end alone is no choice.
-        offer = _offer(left if len(left) > 1 else specs, feedback, moment.known, crew.executor.tools)
-        form = _form(offer, crew.settings.function_calling, gate.enabled)
+        offer = _offer(left if len(left) > 1 else self.specs, feedback, moment.known, tools)
+        form = _form(offer, crew.settings.function_calling, gated)
         hints = Hints(moment.memory.entries, feedback, failed_steps=crew.settings.short_term)
-        chat = crew.wording.tool(crew.told_task, moment.run, moment.trajectory, hints, gate.enabled)
-        return crew.tool.request([crew.system(offered), *chat], form, next_attempt(feedback))
+        chat = crew.prompts.tool(crew.told_task, moment.run, moment.trajectory, hints, gated)
+        return crew.tool.request([crew.system(self.told), *chat], form, next_attempt(feedback))
 
-    opinion: list[bool] = []
-
-    async def read(reply: Reply) -> Judged[Choice]:
-        parsed = _parse(reply, specs, crew.settings.function_calling)
+    async def read(self, reply: Reply) -> Judged[Choice]:
+        """Return the choice that a reply is, with what speaks against it."""
+        crew, moment = self.crew, self.moment
+        parsed = _parse(reply, self.specs, crew.settings.function_calling)
         choice = _choice(crew, parsed, moment.known)
-        wrong, doubtful = _objections(crew, choice, moment.known) if gate.enabled else ([], [])
+        gated = crew.settings.tool.enabled
+        wrong, doubtful = _objections(crew, choice, moment.known) if gated else ([], [])
         if wanted([*wrong, *doubtful]):
-            if not opinion:
-                opinion.append(await reached(journal, crew, moment.run))
-            choice, wrong, doubtful = _after(opinion[0], choice, moment.run, wrong, doubtful)
+            done = await self._is_done()
+            choice, wrong, doubtful = _after(done, choice, moment.run, wrong, doubtful)
         return Judged(
             output=choice,
             shown=format_call(choice.name, choice.arguments),
@@ -116,7 +138,10 @@ async def choose(journal: Journal, crew: Crew, moment: Moment) -> Passed[Choice]
             fatal=bool(wrong),
         )
 
-    return await through_gate(journal, Role(agent=crew.tool, gate=gate, request=request, read=read))
+    async def _is_done(self) -> bool:
+        if self.opinion is None:
+            self.opinion = await reached(self.journal, self.crew, self.moment.run)
+        return self.opinion
 
 
 def _choice(crew: Crew, parsed: ParsedReply, known: Known) -> Choice:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from plait.runtime import experience_rows as rows
 from plait.runtime.experience_codec import storable
-from plait.runtime.experience_shelf import Place, Sought
+from plait.runtime.experience_shelf import ShelfLabel, Sought
 from plait.runtime.experience_vectors import MOST_GRAPH_NUMBERS, written
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Graph:
     """Searches in a database that compares vectors itself; for one thread."""
 
     def __init__(self) -> None:
-        self._large: set[Place] = set()
+        self._large: set[ShelfLabel] = set()
         """Where a walk was worth it, last time it was looked."""
 
     def nearest(self, connection: "Connection", sought: Sought) -> list[tuple[str, float]]:
@@ -58,42 +58,42 @@ class Graph:
         Of equally near ones the newest comes first.
 
         Raises:
-            UserError: the vectors of the place have another length.
+            UserError: the vectors of the shelf have another length.
         """
         if sought.most <= 0:
             return []
-        place, numbers, values = sought.place, len(sought.vector), _values(sought)
-        if self._is_large(connection, place, numbers):
+        label, numbers, values = sought.label, len(sought.vector), _values(sought)
+        if self._is_large(connection, label, numbers):
             found = _walk(connection, values, numbers)
             if len(found) >= sought.most:
                 return found
-            self._large.discard(place)
-            _count(connection, place, numbers, 1)
+            self._large.discard(label)
+            _count(connection, label, numbers, 1)
         return _compare(connection, values)
 
-    def _is_large(self, connection: "Connection", place: Place, numbers: int) -> bool:
-        if place not in self._large and numbers <= MOST_GRAPH_NUMBERS:
+    def _is_large(self, connection: "Connection", label: ShelfLabel, numbers: int) -> bool:
+        if label not in self._large and numbers <= MOST_GRAPH_NUMBERS:
             all_rows = connection.exec_driver_sql(
                 "SELECT reltuples FROM pg_class WHERE oid = to_regclass('experience_vectors')"
             ).scalar_one()
             least = least_rows_for_walk(all_rows)
-            if _count(connection, place, numbers, least) >= least:
-                self._large.add(place)
-        return place in self._large
+            if _count(connection, label, numbers, least) >= least:
+                self._large.add(label)
+        return label in self._large
 
 
 def _values(sought: Sought) -> dict[str, Any]:
     tools = None if sought.tools is None else [storable(tool) for tool in sought.tools]
-    return {**asdict(sought.place), "vector": written(sought.vector), "most": sought.most, "tools": tools}
+    return {**asdict(sought.label), "vector": written(sought.vector), "most": sought.most, "tools": tools}
 
 
-def _count(connection: "Connection", place: Place, numbers: int, up_to: int) -> int:
-    """Count the vectors of a place up to a number; they must have as many numbers as the one asked for."""
+def _count(connection: "Connection", label: ShelfLabel, numbers: int, up_to: int) -> int:
+    """Count the vectors of a shelf up to a number; they must have as many numbers as the one asked for."""
     fitting = f"SELECT numbers FROM experience_vectors WHERE {_PLACE} LIMIT {up_to}"
     query = f"SELECT count(*), min(numbers) FROM ({fitting}) AS fitting"
-    count, there = connection.exec_driver_sql(query, asdict(place)).one()
+    count, there = connection.exec_driver_sql(query, asdict(label)).one()
     if there is not None and there != numbers:
-        raise rows.other_length(place.memory, there, numbers)
+        raise rows.other_length(label.memory, there, numbers)
     return count
 
 

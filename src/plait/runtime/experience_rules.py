@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.record import OWN, Experience, ExperienceStatus
+from plait.experience.situation import kept_situation
 
 FAILURES_TO_SUSPEND = 2
 WEEK_SECONDS = 7 * 24 * 3600.0

@@ -1,4 +1,4 @@
-"""What is nearest to a vector among the records of a place, by whatever way a database has.
+"""What is nearest to a vector among the records of one shelf, by whatever way a database has.
 
 Knows nothing of threads. Postgres with pgvector is asked for it; otherwise the vectors are kept in memory
 and compared there. Which of both is looked up at every search, as an administrator may change it.
@@ -15,7 +15,7 @@ from plait.runtime import experience_rows as rows
 from plait.runtime import experience_vectors
 from plait.runtime.experience_codec import Row, to_experience
 from plait.runtime.experience_graph import Graph
-from plait.runtime.experience_shelf import EMPTY, Place, Shelf, Sought, renewed
+from plait.runtime.experience_shelf import EMPTY, Shelf, ShelfLabel, Sought, renewed
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -25,7 +25,7 @@ class Search:
     """Finds records by their vectors; for one thread, within open transactions."""
 
     def __init__(self) -> None:
-        self._shelves: dict[Place, Shelf] = {}
+        self._shelves: dict[ShelfLabel, Shelf] = {}
         self._graph = Graph()
 
     def nearest(self, connection: "Connection", sought: Sought) -> list[tuple[Experience, float]]:
@@ -56,11 +56,11 @@ class Search:
             raise UserError(
                 "comparing experience needs numpy, which is not installed: pip install 'plait[local]'"
             )
-        place, given = sought.place, len(sought.vector)
-        shelf = renewed(connection, place, self._shelves.get(place, EMPTY))
-        self._shelves[place] = shelf
+        label, given = sought.label, len(sought.vector)
+        shelf = renewed(connection, label, self._shelves.get(label, EMPTY))
+        self._shelves[label] = shelf
         if shelf.numbers not in (0, given):
-            raise rows.other_length(place.memory, shelf.numbers, given)
+            raise rows.other_length(label.memory, shelf.numbers, given)
         return shelf.nearest(sought)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class ShelfLabel:
     """What one shelf holds: records are compared with others of their memory, kind and domain only."""
 
     memory: str
@@ -36,7 +36,7 @@ class Place:
 class Sought:
     """What a search is for."""
 
-    place: Place
+    label: ShelfLabel
     vector: Sequence[float]
     """Of any length but nought."""
     most: int
@@ -47,7 +47,7 @@ class Sought:
 
 @dataclass(frozen=True, kw_only=True)
 class Shelf:
-    """The active records of a place that have a vector, as after one change of their memory."""
+    """The active records under a label that have a vector, as after one change of their memory."""
 
     change: int | None = None
     """Mark of that change; None before there was any."""
@@ -104,13 +104,13 @@ class Shelf:
 EMPTY = Shelf()
 
 
-def renewed(connection: "Connection", place: Place, shelf: Shelf) -> Shelf:
+def renewed(connection: "Connection", label: ShelfLabel, shelf: Shelf) -> Shelf:
     """Return the shelf as the table has it now; the same one where nothing changed."""
     # Read first: what changes after that is noticed by the next search, even if this one sees it already.
-    change = rows.last_change(connection, place.memory)
+    change = rows.last_change(connection, label.memory)
     if change == shelf.change:
         return shelf
-    marks = _marks(connection, place)
+    marks = _marks(connection, label)
     stays = [
         number
         for number, (id, mark) in enumerate(zip(shelf.ids, shelf.marks, strict=True))
@@ -157,12 +157,12 @@ def _sound(fresh: Sequence[Row], numbers: int) -> "tuple[list[Row], NDArray[np.f
     return fresh, read.astype(np.float32, copy=False) if fresh else None
 
 
-def _marks(connection: "Connection", place: Place) -> dict[str, int]:
+def _marks(connection: "Connection", label: ShelfLabel) -> dict[str, int]:
     from sqlalchemy import select
 
     c = tables().experiences.c
     return {
-        row.id: row.changed for row in connection.execute(select(c.id, c.changed).where(*_on_shelf(place)))
+        row.id: row.changed for row in connection.execute(select(c.id, c.changed).where(*_on_shelf(label)))
     }
 
 
@@ -178,11 +178,11 @@ def _read(connection: "Connection", ids: Sequence[str]) -> list[Row]:
     return found
 
 
-def _on_shelf(place: Place) -> "Sequence[ColumnElement[bool]]":
+def _on_shelf(label: ShelfLabel) -> "Sequence[ColumnElement[bool]]":
     from sqlalchemy import literal_column
 
     c = tables().experiences.c
     # Written out, as a database takes an index of some rows only where it sees that these are asked for.
     active = c.status == literal_column("'active'")
-    same = (c.memory == place.memory, c.kind == place.kind, c.domain == place.domain)
+    same = (c.memory == label.memory, c.kind == label.kind, c.domain == label.domain)
     return (*same, active, c.vector.is_not(None))

@@ -17,7 +17,7 @@ from plait.runtime.codec import canonical_hash
 from plait.runtime.experience_codec import Row, as_kept, identity, storable, to_experience
 from plait.runtime.experience_rules import counted, learned_again, with_status, worth
 from plait.runtime.experience_search import Search, readable
-from plait.runtime.experience_shelf import Place, Sought
+from plait.runtime.experience_shelf import ShelfLabel, Sought
 from plait.runtime.log import RunLog
 from plait.runtime.vectors import check_direction, pack, unpack
 
@@ -156,8 +156,8 @@ class ExperienceStore:
             LogError: the database cannot be read.
         """
         check_direction(vector)
-        place = Place(memory=storable(memory), kind=kind, domain=storable(domain))
-        sought = Sought(place=place, vector=vector, most=most, tools=tools)
+        label = ShelfLabel(memory=storable(memory), kind=kind, domain=storable(domain))
+        sought = Sought(label=label, vector=vector, most=most, tools=tools)
         return await self._log.transact(
             lambda connection: self._search.nearest(connection, sought), writes=False
         )

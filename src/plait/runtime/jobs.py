@@ -43,7 +43,7 @@ class Append:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Work:
+class Transaction:
     """A function to run in a transaction."""
 
     function: "Callable[[Connection], Any]"
@@ -54,7 +54,7 @@ class Work:
     """Where `settle` is called; None: in the writer's thread."""
 
 
-Job: TypeAlias = Append | Work
+Job: TypeAlias = Append | Transaction
 Settled: TypeAlias = tuple[Job, Outcome, Any]
 
 

@@ -17,8 +17,8 @@ Result = TypeVar("Result")
 ROOT = "run"
 
 
-class Place:
-    """One place in the tree of a run."""
+class BranchJournal:
+    """The journal of one place in the tree of a run."""
 
     def __init__(self, recorder: Recorder, path: str) -> None:
         self._recorder = recorder
@@ -42,7 +42,7 @@ class Place:
         return self._below(name) in self._recorder.recalled
 
     async def branch(self, name: str, fn: Callable[[Journal, Args], Awaitable[Result]], args: Args) -> Result:
-        return await fn(Place(self._recorder, self._below(name)), args)
+        return await fn(BranchJournal(self._recorder, self._below(name)), args)
 
     def emit(self, event: Event) -> None:
         self._recorder.emit(self._path, event)
@@ -72,7 +72,7 @@ class Owner(Protocol):
     async def release(self) -> None: ...
 
 
-class RunJournal(Place):
+class RunJournal(BranchJournal):
     """The root of a run."""
 
     def __init__(self, recorder: Recorder, owner: Owner, *, seconds: float) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from plait.errors import LogError, PlaitError, UserError
 from plait.runtime import appending, store
 from plait.runtime.database import Database
-from plait.runtime.jobs import Append, Job, Outcome, Settled, Work, into, is_lazy, settle_all
+from plait.runtime.jobs import Append, Job, Outcome, Settled, Transaction, into, is_lazy, settle_all
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -48,7 +48,9 @@ class Writer:
     def run(self, function: "Callable[[Connection], T]", *, writes: bool = True, durable: bool = False) -> T:
         """Do something in turn with what is queued, and wait for what it returns or raises."""
         future: Future[T] = Future()
-        self._put(Work(function=function, writes=writes, durable=durable, settle=into(future), loop=None))
+        self._put(
+            Transaction(function=function, writes=writes, durable=durable, settle=into(future), loop=None)
+        )
         return future.result()
 
     def queued(
@@ -57,7 +59,9 @@ class Writer:
         """Queue a function from an event loop; await what it returns or raises with `result_of`."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._put(Work(function=function, writes=writes, durable=durable, settle=into(future), loop=loop))
+        self._put(
+            Transaction(function=function, writes=writes, durable=durable, settle=into(future), loop=loop)
+        )
         return future
 
     def close(self) -> None:
@@ -184,7 +188,7 @@ class Writer:
         owned[job.run_id] = job.epoch
         return None
 
-    def _do(self, connection: "Connection", job: Work, *, alone: bool) -> Settled:
+    def _do(self, connection: "Connection", job: Transaction, *, alone: bool) -> Settled:
         try:
             return job, None, job.function(connection)
         except PlaitError as exc:

@@ -23,7 +23,7 @@ from plait.teams.forms import analysis_form, solution_form
 from plait.teams.replies import Points, analysis_text, read_analysis, read_merge, silent, too_many_lines
 from plait.teams.solution import Rating, Solution
 from plait.teams.stall import Stalled
-from plait.teams.wording import Wording, chat, revised
+from plait.teams.team_prompts import TeamPrompts, chat, revised
 
 Output = TypeVar("Output")
 
@@ -110,13 +110,13 @@ async def merge(journal: Journal, ensemble: Ensemble, work: MergeWork) -> Merged
     async def made(_: JSONObject) -> JSON:
         return (await _attempted(journal, ensemble, work)).as_json()
 
-    wording = Wording(ensemble.prompts, gated=ensemble.gate.enabled)
+    prompts = TeamPrompts(ensemble.prompts, gated=ensemble.gate.enabled)
     args: JSONObject = {
         "by": work.by,
         "model": ensemble.model.name,
         "solutions": [solution.digest for solution in work.solutions],
         "role": ensemble.domain.aggregator if ensemble.settings.role else "",
-        "prompts": wording.merge_digest(work.phase.most_points),
+        "prompts": prompts.merge_digest(work.phase.most_points),
         "analysed": bool(work.points),
     }
     return Merged.from_json(cast("Mapping[str, Any]", await journal.call("outcome", made, args)))
@@ -139,9 +139,9 @@ class _Aggregate:
         self._ensemble = ensemble
         self._work = work
         self._gated = ensemble.gate.enabled
-        self._wording = Wording(ensemble.prompts, gated=self._gated)
+        self._prompts = TeamPrompts(ensemble.prompts, gated=self._gated)
         self._kind: ReplyKind = "files" if any(each.files for each in work.solutions) else "text"
-        self._shared = self._wording.solutions(ensemble.task, work.solutions, work.ratings)
+        self._shared = self._prompts.solutions(ensemble.task, work.solutions, work.ratings)
         self._longest = max(len(each.shown()) for each in work.solutions) // CHARACTERS_PER_TOKEN
         """Tokens of the longest solution."""
         self._most = max(MOST_MERGE_TOKENS, work.phase.max_tokens)
@@ -185,7 +185,7 @@ class _Aggregate:
         try:
             agent = self._ensemble.agent(AGGREGATOR, tokens)
             place = journal, "analysis"
-            return await self._through_gate(place, agent, self._wording.analysis(most), form, read)
+            return await self._through_gate(place, agent, self._prompts.analysis(most), form, read)
         except ReplyError:
             return ()  # The merge can do without; what the checks found is in its prompt all the same.
 
@@ -202,7 +202,7 @@ class _Aggregate:
         )
         tokens = min(max(phase.max_tokens, math.ceil(self._longest * ROOM)), self._most)
         solutions, best = self._work.solutions, _best(self._work.ratings)
-        asked = self._wording.merge(analysis_text(self.points), self._kind, best, phase)
+        asked = self._prompts.merge(analysis_text(self.points), self._kind, best, phase)
         base = _highest(self._work.ratings)
 
         async def read(reply: Reply) -> Judged[Merged]:

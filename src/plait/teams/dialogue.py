@@ -17,9 +17,9 @@ from plait.teams.ensemble import NOTHING_TOLD, Ensemble
 from plait.teams.forms import opinion_form, solution_form
 from plait.teams.phase_values import PhaseResult, PhaseWork, finished_event
 from plait.teams.ratings import rate, rating_event
-from plait.teams.replies import Opinion, echoes, read_opinion, read_solution, too_many_lines
+from plait.teams.replies import InstructorOpinion, echoes, read_opinion, read_solution, too_many_lines
 from plait.teams.solution import Rating, Solution
-from plait.teams.wording import Wording, chat, listed, revised, role_text
+from plait.teams.team_prompts import TeamPrompts, chat, listed, revised, role_text
 
 OPINION_TOKENS = 256
 INSPECTION = "inspection"
@@ -67,7 +67,7 @@ class _Dialogue:
         self._ensemble = ensemble
         self._work = work
         self._phase = work.phase
-        self._wording = Wording(ensemble.prompts, gated=ensemble.gate.enabled)
+        self._prompts = TeamPrompts(ensemble.prompts, gated=ensemble.gate.enabled)
         self._state = _State()
         self.solution = work.products.get(work.phase.writes)
         self._rating = work.rating if self.solution is not None else None
@@ -155,11 +155,11 @@ class _Dialogue:
         if self._rating is None:
             return False
         self._state.agreed = not self._rating.findings
-        opinion = Opinion(agreed=self._state.agreed, instruction="; ".join(self._rating.findings))
+        opinion = InstructorOpinion(agreed=self._state.agreed, instruction="; ".join(self._rating.findings))
         self._instructed(opinion, INSPECTION)
         return self._state.agreed
 
-    def _instructed(self, opinion: Opinion, by: str) -> None:
+    def _instructed(self, opinion: InstructorOpinion, by: str) -> None:
         self._journal.emit(
             Instructed(
                 team=self._work.name,
@@ -232,19 +232,19 @@ class _Dialogue:
             products[phase.writes] = self.solution
         findings = list(self._rating.findings) if self._rating is not None else []
         told = self._ensemble.told.get(phase.name, NOTHING_TOLD)
-        opening = self._wording.assistant(self._ensemble.task, phase, products, findings, told)
+        opening = self._prompts.assistant(self._ensemble.task, phase, products, findings, told)
         role = role_text(self._ensemble.domain, phase.assistant)
         wanted = list(instructions)
         if phase.inspects and "{{findings}}" not in phase.prompt:
             wanted = [*findings, *wanted]
         if not wanted:
             return chat(role, opening)
-        ending = self._wording.instruction(listed(wanted))
+        ending = self._prompts.instruction(listed(wanted))
         if self.solution is None or f"{{{{{phase.writes}}}}}" in phase.prompt:
             return chat(role, f"{opening}\n\n{ending}")
         return chat(role, opening, self.solution.shown(), ending)
 
-    async def _opinion(self, number: int, solution: Solution, asked: Sequence[str]) -> Opinion:
+    async def _opinion(self, number: int, solution: Solution, asked: Sequence[str]) -> InstructorOpinion:
         """Return what the instructor thinks of a reply, through its gate.
 
         Its score is recorded and not held against it: a small model means the reply that it judges, and
@@ -254,19 +254,19 @@ class _Dialogue:
         gate = replace(self._ensemble.own_gate, threshold=0.0)
         agent = self._ensemble.agent(phase.instructor, OPINION_TOKENS, self._work.team)
         form = opinion_form(remarks=gate.enabled)
-        prompt = self._wording.instructor(self._ensemble.task, phase, solution, asked)
+        prompt = self._prompts.instructor(self._ensemble.task, phase, solution, asked)
         messages = chat(role_text(self._ensemble.domain, phase.instructor), prompt)
 
         def request(feedback: Feedback | None) -> Request:
             return agent.request(revised(messages, feedback), form, next_attempt(feedback))
 
-        async def read(reply: Reply) -> Judged[Opinion]:
+        async def read(reply: Reply) -> Judged[InstructorOpinion]:
             remarked = split_remarks(reply.text)
             opinion = read_opinion(remarked.body)
             shown = "AGREED" if opinion.agreed else opinion.instruction
             return Judged(output=opinion, shown=shown, critique=remarked.critique, score=remarked.score)
 
-        async def asked_for(branch: Journal, _: None) -> Opinion:
+        async def asked_for(branch: Journal, _: None) -> InstructorOpinion:
             passed = await through_gate(branch, Role(agent=agent, gate=gate, request=request, read=read))
             return passed.judged.output
 

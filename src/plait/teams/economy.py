@@ -50,7 +50,7 @@ class Ahead:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class BudgetLook:
     """What a look at the budget found, when it was made."""
 
     lacks: str = ""
@@ -105,7 +105,7 @@ class Economy:
         """Take what a phase cost that came to its end."""
         self._costs.append(phase.spent)
 
-    async def lacks(self, place: str, ahead: Ahead) -> Found:
+    async def lacks(self, place: str, ahead: Ahead) -> BudgetLook:
         """Return whether the budget pays all that lies ahead.
 
         Args:
@@ -113,7 +113,7 @@ class Economy:
             ahead: What is to be paid.
         """
         if not self._thrifty:
-            return Found()
+            return BudgetLook()
 
         async def look(_: JSONObject) -> JSON:
             return {"lacks": self._lacking(ahead), "rank": ahead.rank}
@@ -122,7 +122,7 @@ class Economy:
         # who was faster.
         limits: JSONObject = {"limits": asdict(self._budget.limits)}
         found = cast("Mapping[str, Any]", await self._journal.call(f"{place}/{MEANS}", look, limits))
-        return Found(lacks=str(found["lacks"]), rank=int(found["rank"]))
+        return BudgetLook(lacks=str(found["lacks"]), rank=int(found["rank"]))
 
     def _lacking(self, ahead: Ahead) -> str:
         if not self._costs:

@@ -56,7 +56,7 @@ class SolutionReply:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opinion:
+class InstructorOpinion:
     """What an instructor thinks of a reply."""
 
     agreed: bool
@@ -176,19 +176,19 @@ def _remarked(text: str, asked: bool) -> Remarked:
     return split_remarks(text) if asked else Remarked(body=text.strip(), critique="", score=None)
 
 
-def read_opinion(body: str) -> Opinion:
+def read_opinion(body: str) -> InstructorOpinion:
     """Read an instructor's reply without its remarks.
 
     Raises:
         ReplyError: it neither agrees nor says what to change.
     """
     if _AGREED.match(body):
-        return Opinion(agreed=True)
+        return InstructorOpinion(agreed=True)
     change = _CHANGE.match(body)
     what = " ".join(change["what"].split())[:MOST_INSTRUCTION] if change else ""
     if not what:
         raise ReplyError('reply with the word AGREED, or with "CHANGE: " and what to change')
-    return Opinion(agreed=False, instruction=what)
+    return InstructorOpinion(agreed=False, instruction=what)
 
 
 def read_analysis(body: str, solutions: int, *, most_points: int = MOST_POINTS) -> list[Points]:

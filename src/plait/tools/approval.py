@@ -19,7 +19,7 @@ AskUser = Callable[[Tool, Mapping[str, Any]], Awaitable[bool]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decision:
+class Ruling:
     """Whether a call may run, and who says so."""
 
     allowed: bool
@@ -51,7 +51,7 @@ class ApprovalPolicy:
 
     async def decide(
         self, tool: Tool, arguments: Mapping[str, Any], *, effects_so_far: int = 0, path: str = ""
-    ) -> Decision:
+    ) -> Ruling:
         """Decide about one call.
 
         Args:
@@ -66,7 +66,7 @@ class ApprovalPolicy:
         said = self._said(tool, effects_so_far)
         return said or await self._asked(tool, arguments, path)
 
-    def refusal(self, tool: Tool, *, allowed_by: Decider, effects_so_far: int = 0) -> Decision | None:
+    def refusal(self, tool: Tool, *, allowed_by: Decider, effects_so_far: int = 0) -> Ruling | None:
         """Say what forbids a call that was allowed, perhaps long ago; None: it may run.
 
         Between the leave and the call a run may have been stopped, and taken up with other options.
@@ -78,12 +78,12 @@ class ApprovalPolicy:
             return _refused(allowed_by, f"{allowed_by} allowed {tool.name} and was taken back; do without it")
         return None
 
-    def _said(self, tool: Tool, effects_so_far: int) -> Decision | None:
+    def _said(self, tool: Tool, effects_so_far: int) -> Ruling | None:
         """Decide by what was said beforehand; None: it takes a question."""
         if _matches(tool.name, self.deny):
             return _refused("--deny", f"{tool.name} is denied by the user (--deny); do without it")
         if tool.effect == "reads":
-            return Decision(allowed=True, by="effect", reason="it only reads")
+            return Ruling(allowed=True, by="effect", reason="it only reads")
         if self.dry_run:
             return _refused("--dry-run", "dry run: nothing is changed")
         if self.max_effects is not None and effects_so_far >= self.max_effects:
@@ -91,12 +91,12 @@ class ApprovalPolicy:
                 "--max-effects", f"the limit of {self.max_effects} effects (--max-effects) is reached"
             )
         if _matches(tool.name, self.allow):
-            return Decision(allowed=True, by="--allow", reason="allowed by name")
+            return Ruling(allowed=True, by="--allow", reason="allowed by name")
         if self.yes:
-            return Decision(allowed=True, by="--yes", reason="all effects are allowed")
+            return Ruling(allowed=True, by="--yes", reason="all effects are allowed")
         return None
 
-    async def _asked(self, tool: Tool, arguments: Mapping[str, Any], path: str) -> Decision:
+    async def _asked(self, tool: Tool, arguments: Mapping[str, Any], path: str) -> Ruling:
         if self.ask is None:
             raise NeedsDecision(
                 f"{tool.name} would change something and nobody can be asked;"
@@ -104,7 +104,7 @@ class ApprovalPolicy:
                 path=path,
             )
         if await self.ask(tool, arguments):
-            return Decision(allowed=True, by="user", reason="the user said yes")
+            return Ruling(allowed=True, by="user", reason="the user said yes")
         return _refused("user", f"the user refused this call of {tool.name}; do not repeat it")
 
 
@@ -112,5 +112,5 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _refused(by: Decider, reason: str) -> Decision:
-    return Decision(allowed=False, by=by, reason=reason)
+def _refused(by: Decider, reason: str) -> Ruling:
+    return Ruling(allowed=False, by=by, reason=reason)

@@ -16,6 +16,8 @@ from plait.tools.tool import Tool
 
 ArgumentCheck = Callable[[Mapping[str, Any]], str | None]
 """Answers with what is wrong with some arguments, in one line for a model, or None."""
+Schemas = Mapping[str, Mapping[str, Any]]
+"""The JSON schema of each tool's parameters, by the tool's name."""
 
 PROBLEM_CHARACTERS = 300
 MAX_REFERENCE_DEPTH = 8

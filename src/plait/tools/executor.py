@@ -13,7 +13,7 @@ from typing import Any, NotRequired, TypedDict, cast
 from plait.errors import LogError, ToolError
 from plait.events import ApprovalDecided
 from plait.journal import JSON, Journal, JSONObject
-from plait.tools.approval import ApprovalPolicy, Decider, Decision
+from plait.tools.approval import ApprovalPolicy, Decider, Ruling
 from plait.tools.arguments import ArgumentCheck, argument_check, canonical
 from plait.tools.rendering import render
 from plait.tools.tool import Effect, OutcomeUnknown, Tool
@@ -99,15 +99,13 @@ class Executor:
     async def _guarded(
         self, journal: Journal, name: str, tool: Tool, arguments: Mapping[str, Any]
     ) -> Observation:
-        decision = await self._decide(journal, f"{name}-approval", tool, arguments)
-        if not decision.allowed:
-            refused = _refused(decision, tool, arguments)
+        ruling = await self._decide(journal, f"{name}-approval", tool, arguments)
+        if not ruling.allowed:
+            refused = _refused(ruling, tool, arguments)
             return Observation(text=refused["text"], ok=refused["ok"], effect=tool.effect)
-        return await self._recorded(journal, name, tool, arguments, decision.by)
+        return await self._recorded(journal, name, tool, arguments, ruling.by)
 
-    async def _decide(
-        self, journal: Journal, name: str, tool: Tool, arguments: Mapping[str, Any]
-    ) -> Decision:
+    async def _decide(self, journal: Journal, name: str, tool: Tool, arguments: Mapping[str, Any]) -> Ruling:
         path = f"{journal.path}/{name}"
 
         async def decide(_: JSONObject) -> JSON:
@@ -117,12 +115,12 @@ class Executor:
 
         recorded = await journal.call(name, decide, {"tool": tool.name, "arguments": arguments})
         try:
-            decision = Decision(**cast("dict[str, Any]", recorded))
+            ruling = Ruling(**cast("dict[str, Any]", recorded))
         except TypeError as exc:
             raise _unreadable(path, recorded) from exc
-        event = ApprovalDecided(tool=tool.name, arguments=arguments, allowed=decision.allowed, by=decision.by)
+        event = ApprovalDecided(tool=tool.name, arguments=arguments, allowed=ruling.allowed, by=ruling.by)
         journal.emit(event)
-        return decision
+        return ruling
 
     async def _recorded(
         self, journal: Journal, name: str, tool: Tool, arguments: Mapping[str, Any], allowed_by: Decider
@@ -273,10 +271,10 @@ def _result(text: str, tool: Tool, *, ok: bool) -> _Recorded:
     return {"ok": ok, "text": text, "cut": left_out > 0, "shared": False}
 
 
-def _refused(decision: Decision, tool: Tool, arguments: Mapping[str, Any]) -> _Recorded:
+def _refused(ruling: Ruling, tool: Tool, arguments: Mapping[str, Any]) -> _Recorded:
     """Return the result of a call that is not made."""
-    text, ok = f"not done: {decision.reason}", False
-    if decision.by == "--dry-run":
+    text, ok = f"not done: {ruling.reason}", False
+    if ruling.by == "--dry-run":
         call = canonical(tool.name, arguments)
         text, ok = f"dry run: {call} would be done now; nothing was changed", True
-    return {"ok": ok, "text": text, "cut": False, "shared": False, "refused": decision.by}
+    return {"ok": ok, "text": text, "cut": False, "shared": False, "refused": ruling.by}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from plait.events import ActionsAgreed, Noted
 from plait.journal import Journal
 from plait.models.schema import properties_of
-from plait.reflection.guide import Advice, Arrived, Call, Forward, Guide, Lost, Trail
+from plait.reflection.guide import Advice, Arrived, CallAhead, Forward, Guide, Lost, Trail
 from plait.reflection.trajectory import Step, Trajectory
 from plait.tools.arguments import canonical
 from plait.tools.tool import Tool
@@ -108,7 +108,7 @@ class AgreedTrail:
         if len(steps) >= len(self.steps):
             return Arrived()
         step = self.steps[len(steps)]
-        return Call(tool=step.tool, arguments=step.arguments)
+        return CallAhead(tool=step.tool, arguments=step.arguments)
 
     def result(self, steps: Sequence[Step]) -> str:
         """Say what its last effect brought, or else what the agent who rehearsed it said."""

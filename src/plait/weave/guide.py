@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from plait.events import PipelineEnded, PipelineRecalled
 from plait.experience.consolidation.caution import loses_choice
 from plait.experience.exploitation.recall import Recalled, Recollection
-from plait.experience.exploitation.references import MOST_GOAL, Found, References
+from plait.experience.exploitation.references import MOST_GOAL, References, Reminders
 from plait.experience.investigation.tree import Step as WalkedStep
-from plait.experience.pipelines import walk as pipelines
 from plait.experience.pipelines.results import rows_of
-from plait.experience.pipelines.walk import Finished, NextCall, Walk
+from plait.experience.pipelines.walk import Finished, Fork, NextCall, Walk
 from plait.journal import Journal
 from plait.models.schema import is_identifier
-from plait.reflection.guide import Advice, Arrived, Call, Fork, Forward, Lost
+from plait.reflection.guide import Advice, Arrived, CallAhead, ForkAhead, Forward, Lost
 from plait.reflection.trajectory import Step
 
 KNOWN = "This is how it was done before."
@@ -46,9 +45,9 @@ class ExperienceGuide:
         """Return the lessons alone, where nobody reads workflows."""
         return tuple(each.text for each in (await self._found(journal, goal, workflows=False)).lessons)
 
-    async def _found(self, journal: Journal, goal: str, *, workflows: bool = True) -> Found:
+    async def _found(self, journal: Journal, goal: str, *, workflows: bool = True) -> Reminders:
         if self.references is None or len(goal) > MOST_GOAL:
-            return Found()
+            return Reminders()
         return await self.references.find(journal, goal, workflows=workflows)
 
     async def knows(self, journal: Journal, goal: str, task: str) -> bool:
@@ -88,9 +87,9 @@ class PipelineTrail:
         """Say what the pipeline calls after `steps`."""
         move = self.walk.next([_walked(step) for step in steps], chosen)
         if isinstance(move, NextCall):
-            return Call(tool=move.tool, arguments=move.arguments)
-        if isinstance(move, pipelines.Fork):
-            return Fork(place=move.node, ways=move.ways)
+            return CallAhead(tool=move.tool, arguments=move.arguments)
+        if isinstance(move, Fork):
+            return ForkAhead(place=move.node, ways=move.ways)
         return Arrived() if isinstance(move, Finished) else Lost(reason=move.reason)
 
     def result(self, steps: Sequence[Step]) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 
 from plait.errors import UserError
 from plait.experience.consolidation.lessons import Lesson
-from plait.experience.consolidation.making import lessons_from_json, reference
-from plait.experience.consolidation.reference_text import workflow_text
+from plait.experience.consolidation.making import lessons_from_json
 from plait.experience.consolidation.workflow import Workflow
+from plait.experience.exploitation.reference_text import chain_text, workflow_text
 from plait.experience.exploitation.references import Readers, References
 from plait.experience.record import Experience
 from plait.task import TOOLS
@@ -68,7 +68,7 @@ def _workflow(record: Experience, goal: str, most: int) -> str:
 
 def _chain(record: Experience, _: str, most: int) -> str:
     try:
-        return reference(Workflow.from_json(record.content), most)
+        return chain_text(Workflow.from_json(record.content), most)
     except UserError:
         return ""
 

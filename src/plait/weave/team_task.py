@@ -6,7 +6,7 @@ Knows nothing of tools. Where teams (Croto) and gates (MIRROR) are joined.
 from dataclasses import replace
 
 from plait.errors import ReplyError
-from plait.experience.exploitation.references import MOST_GOAL, Found
+from plait.experience.exploitation.references import MOST_GOAL, Reminders
 from plait.journal import Journal
 from plait.task import Status, Task
 from plait.teams.chain import Chain
@@ -70,7 +70,7 @@ class TeamTask:
         )
 
 
-def told_to_phases(chain: Chain, found: Found) -> dict[str, Told]:
+def told_to_phases(chain: Chain, found: Reminders) -> dict[str, Told]:
     """Return what each phase is told: the first how a similar task was done, each what went wrong in it."""
     lines = [line for lesson in found.lessons for line in lesson.text.splitlines()]
     told: dict[str, Told] = {}

@@ -5,11 +5,11 @@ from plait.errors import UserError
 from plait.experience.exploitation.recall import Recollection
 from plait.journal import Journal
 from plait.reflection.crew import Crew
+from plait.reflection.crew_prompts import CrewPrompts
 from plait.reflection.dates import dates_by
 from plait.reflection.phases import OneCrew
 from plait.reflection.rounds import Progress, solve_in_rounds
 from plait.reflection.tool_agent import DONE
-from plait.reflection.wording import Wording
 from plait.task import TOOLS, Status, Task
 from plait.teams.ensemble import Ensemble
 from plait.weave.guide import ExperienceGuide
@@ -74,7 +74,7 @@ def _crew(task: Task, workshop: Workshop) -> Crew:
         tool=agent("tool"),
         answer=agent("answer"),
         settings=workshop.reflection,
-        wording=Wording(workshop.prompts),
+        prompts=CrewPrompts(workshop.prompts),
         returns=task.returns,
         check=workshop.check,
         guide=_guide(workshop),

@@ -28,7 +28,7 @@ from plait.tools.rehearsal import Rehearsal
 from plait.weave.agreement import AgreedGuide, agreed, trails_of
 from plait.weave.tool_meetings import CHAIN, meet_on_answers, meet_on_plans
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 LOSSES = (ReplyError, RequestRefused, Stalled)
 """What a team is dropped for, and the others go on."""
 ATTENDANCE = "attendance"
@@ -108,8 +108,8 @@ class ToolTeams:
         return replace(crew, planner=own(crew.planner), tool=own(crew.tool), answer=own(crew.answer))
 
     async def _each(
-        self, journal: Journal, crew: Crew, phase: str, work: Callable[[Journal, Crew], Awaitable[Made]]
-    ) -> dict[str, Made]:
+        self, journal: Journal, crew: Crew, phase: str, work: Callable[[Journal, Crew], Awaitable[Result]]
+    ) -> dict[str, Result]:
         """Return what each team made in a phase, by its name; who made nothing is dropped from it.
 
         Raises:
@@ -150,8 +150,8 @@ class ToolTeams:
         return cast("list[str]", await journal.call(f"{phase}/{ATTENDANCE}", look, {"teams": [*outcomes]}))
 
     async def _ended(
-        self, journal: Journal, crew: Crew, place: str, work: Callable[[Journal, Crew], Awaitable[Made]]
-    ) -> Made | ReplyError | RequestRefused | Stalled:
+        self, journal: Journal, crew: Crew, place: str, work: Callable[[Journal, Crew], Awaitable[Result]]
+    ) -> Result | ReplyError | RequestRefused | Stalled:
         try:
             async with self._ensemble.pulse.bounded(self._ensemble.settings.stall_seconds):
                 return await journal.branch(place, work, crew)

@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 from tests.support.programs import run_python
 
-from plait.tools.sandbox import Limits, NotReady, Runner, UnfitProgram, bubblewrap, python_command, sandbox
+from plait.tools.sandbox import (
+    NotReady,
+    ProgramLimits,
+    Runner,
+    UnfitProgram,
+    bubblewrap,
+    python_command,
+    sandbox,
+)
 from plait.tools.sandbox.surroundings import ready_pipe
 
 
@@ -93,7 +101,9 @@ async def test_our_own_packages_are_not_there(confined: Runner):
 
 @pytest.mark.parametrize("code", ["while True: pass", "import time; time.sleep(60)", "input()\ninput()"])
 async def test_a_program_that_does_not_end_is_ended(confined: Runner, code: str):
-    ran = await run_python(confined, "print('begun')\n" + code, stdin="", limits=Limits(wall_seconds=1.5))
+    ran = await run_python(
+        confined, "print('begun')\n" + code, stdin="", limits=ProgramLimits(wall_seconds=1.5)
+    )
     if code.startswith("input"):
         assert "EOFError" in ran.stderr
     else:
@@ -101,20 +111,20 @@ async def test_a_program_that_does_not_end_is_ended(confined: Runner, code: str)
 
 
 async def test_processor_time_is_limited(confined: Runner):
-    ran = await run_python(confined, "while True: pass", limits=Limits(cpu_seconds=1, wall_seconds=15))
+    ran = await run_python(confined, "while True: pass", limits=ProgramLimits(cpu_seconds=1, wall_seconds=15))
     assert (ran.exit_status, ran.stopped_by) == (None, "cpu_seconds")
 
 
 @pytest.mark.parametrize("stream", [1, 2])
 async def test_endless_output_is_ended_and_cut(confined: Runner, stream: int):
     code = f"import os\nwhile True: os.write({stream}, b'y' * 5000)"
-    ran = await run_python(confined, code, limits=Limits(output_bytes=12_345))
+    ran = await run_python(confined, code, limits=ProgramLimits(output_bytes=12_345))
     assert (ran.exit_status, ran.stopped_by) == (None, "output_bytes")
     assert (ran.stdout, ran.stderr)[stream - 1] == "y" * 12_345
 
 
 async def test_one_process_is_refused_too_much_memory(confined: Runner):
-    ran = await run_python(confined, "x = bytearray(200 << 20)", limits=Limits(memory_bytes=100 << 20))
+    ran = await run_python(confined, "x = bytearray(200 << 20)", limits=ProgramLimits(memory_bytes=100 << 20))
     assert ran.exit_status == 1
     assert "MemoryError" in ran.stderr
 
@@ -130,13 +140,13 @@ async def test_one_process_is_refused_too_much_memory(confined: Runner):
 async def test_all_memory_together_is_limited(confined: Runner, code: str):
     if "mmap" in code:
         code = code.replace("x[:] = b'x' * len(x)", "for at in range(0, len(x), 4096): x[at] = 1")
-    ran = await run_python(confined, code, limits=Limits(memory_bytes=150 << 20, wall_seconds=15))
+    ran = await run_python(confined, code, limits=ProgramLimits(memory_bytes=150 << 20, wall_seconds=15))
     assert (ran.exit_status, ran.stopped_by) == (None, "memory_bytes")
 
 
 async def test_memory_shared_by_many_processes_counts_once(confined: Runner):
     code = "import os, time\nx = b'x' * (60 << 20)\nfor _ in range(3): os.fork()\ntime.sleep(0.3)"
-    ran = await run_python(confined, code, limits=Limits(memory_bytes=150 << 20))
+    ran = await run_python(confined, code, limits=ProgramLimits(memory_bytes=150 << 20))
     assert ran.exit_status == 0
 
 
@@ -151,13 +161,13 @@ async def test_the_disk_is_limited(confined: Runner):
                 sizes = [entry.stat().st_size for entry in os.scandir(folder) if entry.is_file()]
                 print(error.strerror, sum(sizes) <= 4 << 20)
     """
-    ran = await run_python(confined, code, limits=Limits(disk_bytes=4 << 20))
+    ran = await run_python(confined, code, limits=ProgramLimits(disk_bytes=4 << 20))
     assert ran.stdout == "No space left on device True\n" * 3
 
 
 async def test_countless_empty_files_are_stopped(confined: Runner):
     code = "n = 0\nwhile True: open(str(n), 'w').close(); n += 1"
-    ran = await run_python(confined, code, limits=Limits(wall_seconds=15))
+    ran = await run_python(confined, code, limits=ProgramLimits(wall_seconds=15))
     assert (ran.exit_status, ran.stopped_by) == (None, "disk_bytes")
 
 
@@ -184,12 +194,12 @@ async def test_files_that_cannot_be_laid_out_are_refused_before_anything_runs(
 
 async def test_a_program_that_is_not_reached_in_time_says_so(confined: Runner):
     with pytest.raises(NotReady, match="it was not ready within 0 seconds"):
-        await confined.run(["true"], {}, limits=Limits(wall_seconds=0))
+        await confined.run(["true"], {}, limits=ProgramLimits(wall_seconds=0))
 
 
 async def test_files_larger_than_the_disk_are_refused(confined: Runner):
     with pytest.raises(UnfitProgram, match="more than the 1024"):
-        await confined.run(["true"], {"a": "x" * 1025}, limits=Limits(disk_bytes=1024))
+        await confined.run(["true"], {"a": "x" * 1025}, limits=ProgramLimits(disk_bytes=1024))
 
 
 async def test_many_runs_at_once_do_not_mix(confined: Runner):

@@ -11,7 +11,7 @@ import pytest
 from tests.support.processes import existing, start_python, until_gone, until_there
 from tests.support.programs import run_python
 
-from plait.tools.sandbox import Limits, Runner
+from plait.tools.sandbox import ProgramLimits, Runner
 from plait.tools.sandbox.bubblewrap import Bubblewrap, find_sandbox
 
 
@@ -181,7 +181,7 @@ async def test_only_so_many_processes_can_be_started(runner: Runner, kind: str):
         print(started)
         os._exit(0)
     """
-    ran = await run_python(runner, code, limits=Limits(processes=16, wall_seconds=120))
+    ran = await run_python(runner, code, limits=ProgramLimits(processes=16, wall_seconds=120))
     # Root in a user namespace is not counted by the kernel: there we look, and end it.
     counted = runner != Bubblewrap(program=find_sandbox().program) or os.getuid() != 0
     if counted:
@@ -192,7 +192,7 @@ async def test_only_so_many_processes_can_be_started(runner: Runner, kind: str):
 
 
 async def test_a_fork_bomb_comes_to_an_end(runner: Runner):
-    ran = await run_python(runner, "import os\nwhile True: os.fork()", limits=Limits(wall_seconds=2))
+    ran = await run_python(runner, "import os\nwhile True: os.fork()", limits=ProgramLimits(wall_seconds=2))
     assert ran.exit_status != 0
 
 
@@ -219,7 +219,7 @@ async def test_a_daemon_does_not_outlive_the_run(runner: Runner):
 async def test_cancelling_ends_the_program(runner: Runner):
     mark = f"cancelled-{secrets.token_hex(8)}"
     task = asyncio.create_task(
-        runner.run(["sh", "-c", f"sleep 30; : {mark}"], {}, limits=Limits(wall_seconds=30))
+        runner.run(["sh", "-c", f"sleep 30; : {mark}"], {}, limits=ProgramLimits(wall_seconds=30))
     )
     await until_there(mark)
     task.cancel()
@@ -232,8 +232,8 @@ async def test_the_program_ends_when_we_are_killed(tmp_path: Path):
     mark = f"orphan-{secrets.token_hex(8)}"
     code = f"""
 import asyncio
-from plait.tools.sandbox import Limits, sandbox
-asyncio.run(sandbox().run(["sh", "-c", "sleep 30; : {mark}"], {{}}, limits=Limits(wall_seconds=30)))
+from plait.tools.sandbox import ProgramLimits, sandbox
+asyncio.run(sandbox().run(["sh", "-c", "sleep 30; : {mark}"], {{}}, limits=ProgramLimits(wall_seconds=30)))
 """
     script = tmp_path / "parent.py"
     script.write_text(code)

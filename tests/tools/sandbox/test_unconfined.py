@@ -11,7 +11,7 @@ import pytest
 from tests.support.processes import running, start_python, until_gone, until_there
 from tests.support.programs import run_python
 
-from plait.tools.sandbox import Limits, SandboxError, unconfined
+from plait.tools.sandbox import ProgramLimits, SandboxError, unconfined
 
 
 async def test_a_program_runs_in_a_fresh_folder_that_is_removed(
@@ -35,19 +35,23 @@ async def test_the_exit_status_is_as_a_shell_gives_it():
 @pytest.mark.parametrize(
     ("code", "limits", "reason"),
     [
-        ("import time; time.sleep(60)", Limits(wall_seconds=0.3), "wall_seconds"),
-        ("while True: pass", Limits(cpu_seconds=1), "cpu_seconds"),
-        ("while True: print('y' * 1000)", Limits(output_bytes=5000), "output_bytes"),
+        ("import time; time.sleep(60)", ProgramLimits(wall_seconds=0.3), "wall_seconds"),
+        ("while True: pass", ProgramLimits(cpu_seconds=1), "cpu_seconds"),
+        ("while True: print('y' * 1000)", ProgramLimits(output_bytes=5000), "output_bytes"),
         (
             "n = 0\nwhile True: open(str(n), 'wb').write(b'x' * 100_000); n += 1",
-            Limits(disk_bytes=2 << 20),
+            ProgramLimits(disk_bytes=2 << 20),
             "disk_bytes",
         ),
-        ("import os, time\nfor _ in range(4): os.fork()\ntime.sleep(20)", Limits(processes=8), "processes"),
+        (
+            "import os, time\nfor _ in range(4): os.fork()\ntime.sleep(20)",
+            ProgramLimits(processes=8),
+            "processes",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) and "_" in value and " " not in value else "",
 )
-async def test_limits_hold(code: str, limits: Limits, reason: str):
+async def test_limits_hold(code: str, limits: ProgramLimits, reason: str):
     ran = await run_python(unconfined(), code, limits=limits)
     # A user other than root is refused the process by the kernel before we look.
     assert ran.stopped_by == reason or "BlockingIOError" in ran.stderr
@@ -55,7 +59,9 @@ async def test_limits_hold(code: str, limits: Limits, reason: str):
 
 
 async def test_memory_is_refused():
-    ran = await run_python(unconfined(), "x = bytearray(200 << 20)", limits=Limits(memory_bytes=100 << 20))
+    ran = await run_python(
+        unconfined(), "x = bytearray(200 << 20)", limits=ProgramLimits(memory_bytes=100 << 20)
+    )
     assert "MemoryError" in ran.stderr
 
 

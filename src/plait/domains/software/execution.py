@@ -24,7 +24,7 @@ from typing import Any
 
 from plait.agents.together import together
 from plait.domains.quoting import cleaned, quoted, shortened
-from plait.domains.software.failures import Failure, last_failure
+from plait.domains.software.failures import ProgramFailure, last_failure
 from plait.domains.software.libraries import (
     ONLY_ON_WINDOWS,
     is_library,
@@ -34,7 +34,7 @@ from plait.domains.software.libraries import (
 from plait.domains.software.program import own_modules, parsed, python_files, reads_input
 from plait.journal import JSONObject
 from plait.tools.sandbox.interpreter import python_command, start_arguments
-from plait.tools.sandbox.ran import Limits, NotReady, Ran, Runner, UnfitProgram
+from plait.tools.sandbox.ran import NotReady, ProgramLimits, Ran, Runner, UnfitProgram
 
 RUN_SECONDS = 5.0
 """A program that runs longer has started."""
@@ -60,7 +60,7 @@ POLITE_STATUSES = (1, 2)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
+class TrialRun:
     """How a program ran, or why its files keep it from being run at all."""
 
     main: str
@@ -81,7 +81,7 @@ class Trial:
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "Trial":
+    def from_json(cls, value: Mapping[str, Any]) -> "TrialRun":
         """Return the trial that `as_json` gave."""
         typed = value["typed"]
         return cls(
@@ -92,7 +92,7 @@ class Trial:
         )
 
 
-async def try_out(runner: Runner, files: Mapping[str, str], main: str) -> Trial:
+async def try_out(runner: Runner, files: Mapping[str, str], main: str) -> TrialRun:
     """Run a program once, or where it asks for input twice, at the same time.
 
     Raises:
@@ -102,12 +102,12 @@ async def try_out(runner: Runner, files: Mapping[str, str], main: str) -> Trial:
     try:
         silent, *typed = await together([_run(runner, files, main, stdin) for stdin in inputs])
     except UnfitProgram as error:
-        return Trial(main=main, silent=NOT_RUN, typed=None, unfit=error.found)
-    return Trial(main=main, silent=silent, typed=typed[0] if typed else None)
+        return TrialRun(main=main, silent=NOT_RUN, typed=None, unfit=error.found)
+    return TrialRun(main=main, silent=silent, typed=typed[0] if typed else None)
 
 
 async def _run(runner: Runner, files: Mapping[str, str], main: str, stdin: str) -> Ran:
-    limits = Limits(wall_seconds=RUN_SECONDS)
+    limits = ProgramLimits(wall_seconds=RUN_SECONDS)
     try:
         ran = await runner.run(python_command(main), files, stdin=stdin, limits=limits)
     except NotReady:
@@ -116,7 +116,7 @@ async def _run(runner: Runner, files: Mapping[str, str], main: str, stdin: str) 
     return replace(ran, stdout=ran.stdout[-KEPT_CHARACTERS:], stderr=ran.stderr[-KEPT_CHARACTERS:])
 
 
-def official(files: Mapping[str, str], trial: Trial | None) -> float:
+def official(files: Mapping[str, str], trial: TrialRun | None) -> float:
     """Return 1 where the paper's scripts would call a program executable, else 0.
 
     Args:
@@ -133,7 +133,7 @@ def official(files: Mapping[str, str], trial: Trial | None) -> float:
     return 0.0 if failed and not _waits(ran, files) else 1.0
 
 
-def faults(files: Mapping[str, str], trial: Trial | None) -> list[str]:
+def faults(files: Mapping[str, str], trial: TrialRun | None) -> list[str]:
     """Return why a program does not really start, written for who mends it; empty where it does."""
     if not python_files(files):
         return ["There is no Python file."]
@@ -149,7 +149,7 @@ def faults(files: Mapping[str, str], trial: Trial | None) -> list[str]:
     return [fault] if fault else []
 
 
-def lacking(files: Mapping[str, str], task: str, trial: Trial | None) -> str:
+def lacking(files: Mapping[str, str], task: str, trial: TrialRun | None) -> str:
     """Return what this machine lacks to tell whether a program starts; empty where it can be told.
 
     That is a library that the task names, or a part of Python that was left out when it was built.
@@ -167,7 +167,7 @@ def lacking(files: Mapping[str, str], task: str, trial: Trial | None) -> str:
     return ""
 
 
-def started(trial: Trial) -> str:
+def started(trial: TrialRun) -> str:
     """Return the command that was tried, as a reader would type it."""
     return f"`{' '.join(['python', *start_arguments(trial.main)])}`"
 
@@ -194,7 +194,7 @@ def _error(ran: Ran, files: Mapping[str, str], when: str) -> str:
     return ""
 
 
-def _typed_error(trial: Trial, files: Mapping[str, str]) -> str:
+def _typed_error(trial: TrialRun, files: Mapping[str, str]) -> str:
     """Return with what error a program stopped after something was typed in, unless that was nonsense."""
     if trial.typed is None:
         return ""
@@ -204,7 +204,7 @@ def _typed_error(trial: Trial, files: Mapping[str, str]) -> str:
     return _error(trial.typed, files, f"{started(trial)}, given 1, 2, 3, ... to read,")
 
 
-def _bad_status(trial: Trial, files: Mapping[str, str]) -> str:
+def _bad_status(trial: TrialRun, files: Mapping[str, str]) -> str:
     """Return that a program ends with a status that says it failed, unless only for want of input."""
     ran, typed = trial.silent, trial.typed
     if not ran.exit_status or _waits(ran, files) or _says_what_it_lacks(ran, files):
@@ -242,7 +242,7 @@ def _waits(ran: Ran, files: Mapping[str, str]) -> bool:
     return end_of_input or (failure.kind == "error" and _NO_TERMINAL.search(ran.stderr) is not None)
 
 
-def _told(failure: Failure, files: Mapping[str, str], when: str) -> str:
+def _told(failure: ProgramFailure, files: Mapping[str, str], when: str) -> str:
     if name := failure.missing_module:
         return f"{when} cannot import {name!r}: {_why_missing(name, files)}"
     frames = [f"  {frame.told()}" for frame in failure.frames[-TOLD_FRAMES:]]

@@ -35,7 +35,7 @@ class Frame:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failure:
+class ProgramFailure:
     """The last error of a program that said why it failed."""
 
     kind: str
@@ -55,7 +55,7 @@ class Failure:
         return f"{self.kind}: {self.message}" if self.message else self.kind
 
 
-def last_failure(stderr: str, paths: Collection[str]) -> Failure | None:
+def last_failure(stderr: str, paths: Collection[str]) -> ProgramFailure | None:
     """Return the last error in what a program wrote; None where there is no sign of one."""
     lines = stderr.rstrip().splitlines()
     for position in range(len(lines) - 1, -1, -1):
@@ -66,7 +66,7 @@ def last_failure(stderr: str, paths: Collection[str]) -> Failure | None:
             if start < 0 and not _FRAME.search(above):
                 # Indented lines before "name: error: ..." are what argparse writes when its usage is long.
                 continue
-            return Failure(
+            return ProgramFailure(
                 kind=error["kind"].rpartition(".")[2],
                 message=(error["message"] or "").strip()[:LONGEST_MESSAGE],
                 frames=_frames(above[max(start, 0) :], paths),

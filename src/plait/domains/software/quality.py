@@ -16,7 +16,7 @@ from plait.domains.names import Reading
 from plait.domains.quoting import told
 from plait.domains.software import completeness, execution
 from plait.domains.software.consistency import consistency
-from plait.domains.software.execution import Trial, try_out
+from plait.domains.software.execution import TrialRun, try_out
 from plait.domains.software.program import main_file
 from plait.errors import ModelError, UserError
 from plait.events import Noted
@@ -70,7 +70,7 @@ class SoftwareQuality:
         """
         files = solution.files
         ran, near = await together([self._ran(journal, solution), self._near(journal, task, solution)])
-        trial = Trial.from_json(ran.value) if ran.value else None
+        trial = TrialRun.from_json(ran.value) if ran.value else None
         why_not_run = ran.why_not or _unknown(execution.lacking(files, task, trial))
         for why in filter(None, (why_not_run, near.why_not)):
             journal.emit(Noted(text=why))

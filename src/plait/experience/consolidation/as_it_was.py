@@ -3,13 +3,12 @@
 What an agent chose may stand in no call, such as which of three rows was "the right one", and then no
 pipeline with slots can be made of it. In the same situation the same agent would choose the same. That it is
 the same is told by the goal, the notes of the tools (which say what day it is), the model and its settings,
-and the answers to all that was read. Beyond the paper (ICE). Knows nothing of memories.
+and the answers to all that was read. Beyond the paper (ICE). Knows nothing of memories, nor of how a
+situation is told (`situation`).
 """
 
-import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from itertools import pairwise
-from typing import Any
 
 from plait.experience.consolidation.caution import ASKING, with_answers
 from plait.experience.consolidation.trajectory import useful
@@ -17,28 +16,9 @@ from plait.experience.investigation.tree import Goal, Step
 from plait.experience.pipelines.pipeline import END, START, Constant, Edge, Node, Pipeline
 from plait.experience.pipelines.results import digest_of_result
 from plait.experience.words.goals import key_of
-from plait.journal import JSONObject
 from plait.tools.rendering import not_found
 
-AS_IT_WAS = "as_it_was"
-"""Where the content of a record says that it holds for this very goal, and in which situation."""
 MOST_CALLS = 16
-_KEY = "as it was: "
-
-
-def exact_key(goal: str) -> str:
-    """Return the key of a record that holds for these very words only."""
-    return _KEY + goal.strip()
-
-
-def situation_of(notes: str, settings: JSONObject) -> str:
-    """Return a digest of what a choice may rest on besides the goal and what was read.
-
-    Args:
-        notes: What the tools say of the day and of themselves.
-        settings: Of the agents, their model among them.
-    """
-    return digest_of_result(json.dumps([notes, settings], sort_keys=True, default=str))
 
 
 def as_it_was(root: Goal, effects: Collection[str]) -> Pipeline | None:
@@ -72,12 +52,6 @@ def as_it_was(root: Goal, effects: Collection[str]) -> Pipeline | None:
     edges = [Edge(from_node=one, to_node=after) for one, after in pairwise(names)]
     whole = [Node(name=START), *nodes, Node(name=END)]
     return with_answers(Pipeline(name="as it was", purpose=root.text, nodes=whole, edges=edges), made)
-
-
-def kept_situation(content: Mapping[str, Any]) -> str | None:
-    """Return the situation of a record that holds for one goal only; None where it is of another kind."""
-    found = content.get(AS_IT_WAS)
-    return found if isinstance(found, str) else None
 
 
 def _node(number: int, step: Step) -> Node:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from plait.experience.consolidation.goal_words import GoalWords, Said
 from plait.experience.consolidation.origins import Compound, Origin, Simple, drawn_from
-from plait.experience.consolidation.trajectory import Call
-from plait.experience.consolidation.wording import Said, Wording
+from plait.experience.consolidation.trajectory import TrajectoryCall
 from plait.experience.pipelines.pipeline import (
     Binding,
     Composed,
@@ -31,9 +31,9 @@ PLAIN_FIELD = re.compile(r"[A-Za-z]\w{0,39}", re.ASCII)
 class Builder:
     """Makes nodes of calls, and the slots that they share."""
 
-    calls: Sequence[Call]
+    calls: Sequence[TrajectoryCall]
     origins: Sequence[Mapping[str, Origin]]
-    wording: Wording
+    words: GoalWords
     names: dict[str, str] = field(default_factory=dict[str, str])
     """Of the nodes, by the numbers of their calls."""
     slots: list[Slot] = field(default_factory=list[Slot])
@@ -64,7 +64,7 @@ class Builder:
             if (slot.said.casefold(), slot.example) == (said.text.casefold(), said.value):
                 return FromGoal(slot=slot.name)
         slot_name = distinct_name(identifier(name), [slot.name for slot in self.slots])
-        ways = self.wording.ways(said.value)
+        ways = self.words.ways(said.value)
         self.slots.append(Slot(name=slot_name, example=said.value, said=said.text, ways=ways))
         return FromGoal(slot=slot_name)
 

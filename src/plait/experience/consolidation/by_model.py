@@ -8,12 +8,13 @@ from pathlib import Path
 
 from plait.agents.agent import Agent, ask
 from plait.errors import ReplyError
-from plait.experience.consolidation.compile import Draft, Schemas
-from plait.experience.consolidation.model_form import MOST_CALLS, Made, prompt, read, reply_schema
+from plait.experience.consolidation.compile import Draft
+from plait.experience.consolidation.model_form import MOST_CALLS, ModelPipeline, prompt, read, reply_schema
 from plait.experience.consolidation.tracing import faults
 from plait.journal import Journal
 from plait.models.protocol import Message, Reply, Typed
 from plait.models.typed import bounded, parse_typed
+from plait.tools.arguments import Schemas
 
 ROLE = "consolidator"
 TRIES = 2
@@ -23,7 +24,7 @@ MAX_TOKENS = 1_200
 
 async def made_by_model(
     journal: Journal, agent: Agent, goal: str, draft: Draft, tools: Schemas, *, prompts: Path | None = None
-) -> Made:
+) -> ModelPipeline:
     """Return the pipeline that a model makes of a trajectory, after all checks.
 
     Args:
@@ -58,7 +59,7 @@ async def made_by_model(
     raise ReplyError(problems[0])
 
 
-def _read(reply: Reply, schema: dict[str, object], goal: str, draft: Draft) -> Made:
+def _read(reply: Reply, schema: dict[str, object], goal: str, draft: Draft) -> ModelPipeline:
     if reply.finish in ("length", "repetition"):
         raise ReplyError("the reply was cut: be much shorter")
     return read(parse_typed(reply.text, schema), goal, draft)

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from plait.experience.consolidation.goal_words import GoalWords
 from plait.experience.consolidation.origins import parameter
-from plait.experience.consolidation.wording import Wording
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import Composed, Constant, Pipeline, parts_of, results_of
 from plait.experience.pipelines.results import answer_shape, first_of, rows_of
@@ -151,7 +151,7 @@ def loses_choice(part: str, task: str) -> bool:
     other words. An agent sees the task and a pipeline does not.
     """
     lost = set(key_of(task).split()) - set(key_of(part).split())
-    if not FILTERS.isdisjoint(lost) or (Wording(task).conditional and not Wording(part).conditional):
+    if not FILTERS.isdisjoint(lost) or (GoalWords(task).conditional and not GoalWords(part).conditional):
         return True
     said = re.escape(" ".join(part.casefold().split()).rstrip(" .!?;,"))
     clause = rf"(?:^|[.;?!]\s+|\b(?:and|then|also|please)\s+){said}(?:{_CLAUSE_END}|{_NEXT_CLAUSE})"
@@ -161,7 +161,7 @@ def loses_choice(part: str, task: str) -> bool:
 
 def taken_from(pipeline: Pipeline, task: str) -> list[JSON]:
     """Return the constants of a part's pipeline that the whole task said, and the part did not."""
-    task_says, part_says = Wording(task), Wording(pipeline.purpose)
+    task_says, part_says = GoalWords(task), GoalWords(pipeline.purpose)
     return [
         part.value
         for node in pipeline.calls

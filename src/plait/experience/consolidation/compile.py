@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from plait.experience.consolidation.building import Builder
+from plait.experience.consolidation.goal_words import GoalWords
 from plait.experience.consolidation.origins import (
     Argument,
+    EarlierResult,
     Origin,
-    Source,
     drawn_from,
     offered,
     origin,
     parameter,
 )
-from plait.experience.consolidation.trajectory import Call, calls_of, useful
-from plait.experience.consolidation.wording import Wording
+from plait.experience.consolidation.trajectory import TrajectoryCall, calls_of, useful
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import (
     END,
@@ -38,10 +38,8 @@ from plait.experience.pipelines.results import rows_of
 from plait.experience.pipelines.soundness import MOST_SLOTS
 from plait.experience.words.derive import DateOf
 from plait.experience.words.goals import masked
-from plait.tools.arguments import distinct_name, identifier
+from plait.tools.arguments import Schemas, distinct_name, identifier
 
-Schemas = Mapping[str, Mapping[str, Any]]
-"""The JSON schema of each tool's parameters, by the tool's name."""
 MOST_NAME = 80
 TELLING = 8
 """Characters of a text that is more than one common word."""
@@ -75,12 +73,12 @@ class Draft:
 
     steps: Sequence[Step]
     """Those that were of use."""
-    calls: Sequence[Call]
+    calls: Sequence[TrajectoryCall]
     origins: Sequence[Mapping[str, Origin]]
     """Of each call; results are named by the numbers of their calls."""
     kept: Sequence[int]
     """The numbers of the calls that are needed, from 0."""
-    wording: Wording
+    words: GoalWords
 
     def made(self, number: int) -> list[Step]:
         """Return the steps of a call."""
@@ -88,7 +86,7 @@ class Draft:
 
     def builder(self) -> Builder:
         """Return what makes nodes of these calls."""
-        return Builder(calls=self.calls, origins=self.origins, wording=self.wording)
+        return Builder(calls=self.calls, origins=self.origins, words=self.words)
 
 
 def compile_success(success: Success, *, tools: Schemas) -> Compiled | None:
@@ -131,23 +129,23 @@ def draft_of(success: Success, *, tools: Schemas) -> Draft | None:
     """Work out which calls a pipeline is made of; see `compile_success` for the rest."""
     if len(masked(success.goal).spans) > MOST_SLOTS:
         return None  # No pipeline has so many slots, and each value may follow from any of them.
-    wording = Wording(success.goal, success.named)
+    words = GoalWords(success.goal, success.named)
     steps = useful(success.steps)
-    calls = calls_of(steps, wording)
+    calls = calls_of(steps, words)
     if not calls:
         return None
-    origins = [_origins(number, calls, wording, tools) for number in range(len(calls))]
+    origins = [_origins(number, calls, words, tools) for number in range(len(calls))]
     kept = _kept(calls, origins)
-    if wording.conditional and any(calls[number].step.effect for number in kept):
+    if words.conditional and any(calls[number].step.effect for number in kept):
         return None
     if any(_found_nothing(calls[number]) for number in kept):
         return None  # What there was nothing to do with, it does not show how to do.
     if any(_lost(calls, number, origins[number]) for number in kept):
         return None
-    return Draft(steps=steps, calls=calls, origins=origins, kept=kept, wording=wording)
+    return Draft(steps=steps, calls=calls, origins=origins, kept=kept, words=words)
 
 
-def _found_nothing(call: Call) -> bool:
+def _found_nothing(call: TrajectoryCall) -> bool:
     return not call.step.effect and not rows_of(call.step.observation)
 
 
@@ -207,11 +205,13 @@ def _holds(text: str, part: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
 
 
-def _origins(number: int, calls: Sequence[Call], wording: Wording, tools: Schemas) -> dict[str, Origin]:
+def _origins(
+    number: int, calls: Sequence[TrajectoryCall], words: GoalWords, tools: Schemas
+) -> dict[str, Origin]:
     """Return where each argument of a call came from; results are named by the numbers of their calls."""
     call = calls[number]
     sources = [
-        Source(node=str(place), rows=source.rows, whole=source.whole)
+        EarlierResult(node=str(place), rows=source.rows, whole=source.whole)
         for place, source in enumerate(calls)
         if source.last < call.at
     ]
@@ -219,11 +219,11 @@ def _origins(number: int, calls: Sequence[Call], wording: Wording, tools: Schema
     origins: dict[str, Origin] = {}
     for name, value in call.step.arguments.items():
         argument = Argument(name=name, value=value, schema=parameter(schema, name), effect=call.step.effect)
-        origins[name] = call.each.get(name) or origin(argument, wording, sources)
+        origins[name] = call.each.get(name) or origin(argument, words, sources)
     return origins
 
 
-def _kept(calls: Sequence[Call], origins: Sequence[Mapping[str, Origin]]) -> list[int]:
+def _kept(calls: Sequence[TrajectoryCall], origins: Sequence[Mapping[str, Origin]]) -> list[int]:
     """Return the effects, and the reads whose results they need; without effects, what was read last."""
     kept = {number for number, call in enumerate(calls) if call.step.effect}
     kept = kept or {max(range(len(calls)), key=lambda number: calls[number].last)}
@@ -235,7 +235,7 @@ def _kept(calls: Sequence[Call], origins: Sequence[Mapping[str, Origin]]) -> lis
     return sorted(kept)
 
 
-def _lost(calls: Sequence[Call], number: int, origins: Mapping[str, Origin]) -> bool:
+def _lost(calls: Sequence[TrajectoryCall], number: int, origins: Mapping[str, Origin]) -> bool:
     """Whether an argument may have come from a result of which nothing can be read."""
     return any(isinstance(where, Unknown) for where in origins.values()) and any(
         not call.whole and not call.rows for call in calls[:number]

@@ -20,7 +20,7 @@ from plait.experience.consolidation.caution import (
     not_told,
     uncovered,
 )
-from plait.experience.consolidation.compile import Compiled, Schemas, Success, compile_success
+from plait.experience.consolidation.compile import Compiled, Success, compile_success
 from plait.experience.pipelines.pipeline import (
     END,
     START,
@@ -43,6 +43,7 @@ from plait.experience.pipelines.walk import Finished, Walk
 from plait.experience.words.derive import worked
 from plait.experience.words.goals import key_of, masked
 from plait.experience.words.vocabulary import OBJECTS, OPERATIONS
+from plait.tools.arguments import Schemas
 
 ROWS: tuple[WhichRow, ...] = ("only", "first", "last", "each")
 """The most careful first: where there was one row both times, a pipeline is left where there are two."""

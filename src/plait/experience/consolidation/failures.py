@@ -12,12 +12,13 @@ from typing import Any, Literal, cast
 
 from plait.errors import ReplyError
 from plait.events import EffectRehearsed, Gated, Record, StepRecorded, SubtaskFinished, SubtaskStarted
-from plait.experience.consolidation.lessons import MOST_PARAMETERS, Argument, Failure, Lesson, Schemas, Value
-from plait.experience.pipelines.results import rows_of, spelled
+from plait.experience.consolidation.lessons import MOST_PARAMETERS, CallFailure, Lesson, LessonArgument, Value
+from plait.experience.pipelines.results import cell_text, rows_of
 from plait.experience.words.goals import masked
 from plait.models.callform import parse_call
 from plait.models.callspec import CallSpec
 from plait.models.schema import is_identifier
+from plait.tools.arguments import Schemas
 
 MOST_LESSONS = 8
 """Of one run."""
@@ -41,7 +42,7 @@ class _Try:
 
     tool: str
     arguments: Mapping[str, Any]
-    outcome: Failure | Literal["worked"]
+    outcome: CallFailure | Literal["worked"]
     observation: str = ""
 
     @cached_property
@@ -69,7 +70,7 @@ def lessons_of(task: str, records: Sequence[Record], tools: Schemas) -> list[Lea
         records: Of the run.
         tools: What the tools may be called with; of other tools there is no lesson.
     """
-    learned: dict[tuple[str, Failure], Learned] = {}
+    learned: dict[tuple[str, CallFailure], Learned] = {}
     specs = [CallSpec(name=name, description="", parameters=schema) for name, schema in tools.items()]
     for leaf in _leaves(records):
         tries = [each for record in leaf[:MOST_RECORDS] for each in _tries(record, specs, tools)]
@@ -155,7 +156,7 @@ def _difference(task: str, tries: Sequence[_Try], wrong: int, right: int) -> Les
     return Lesson(tool=failed.tool, failure=failed.outcome, arguments=arguments, worked=instead)
 
 
-def _tells(worked: Argument, arguments: Sequence[Argument], failure: Failure) -> bool:
+def _tells(worked: LessonArgument, arguments: Sequence[LessonArgument], failure: CallFailure) -> bool:
     """Whether an argument says without its value what was better about it.
 
     A value of the same kind and from nowhere may have been right for another thing only.
@@ -175,24 +176,24 @@ def _hopeless(task: str, tries: Sequence[_Try]) -> Iterator[Lesson]:
             continue
         last = own[-1]
         arguments = [_argument(task, name, value, tries) for name, value in last.arguments.items()]
-        failure: Failure = "failed" if last.outcome == "failed" else "found nothing"
+        failure: CallFailure = "failed" if last.outcome == "failed" else "found nothing"
         yield Lesson(tool=tool, failure=failure, arguments=arguments[:MOST_PARAMETERS], mended=False)
 
 
 def _made_up(task: str, value: Any, before: Sequence[_Try]) -> bool:
     """Whether a text stands neither in the task nor in what was seen."""
-    text = spelled(value).casefold()
+    text = cell_text(value).casefold()
     seen = "\n".join([task, *(each.observation for each in before)]).casefold()
     return bool(text) and text not in seen
 
 
-def _argument(task: str, name: str, value: Any, before: Sequence[_Try]) -> Argument:
-    return Argument(name=name, value=_kind(task, name, value), source=_source(value, task, before))
+def _argument(task: str, name: str, value: Any, before: Sequence[_Try]) -> LessonArgument:
+    return LessonArgument(name=name, value=_kind(task, name, value), source=_source(value, task, before))
 
 
 def _source(value: Any, task: str, before: Sequence[_Try]) -> str:
     """Return the tool that returned a value as a whole field; empty where the task says it too."""
-    text = spelled(value)
+    text = cell_text(value)
     if not text or text.casefold() in task.casefold():
         return ""
     for each in reversed(before):

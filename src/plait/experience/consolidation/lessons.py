@@ -11,9 +11,9 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from plait.errors import UserError
 from plait.journal import JSON, JSONObject
 from plait.models.schema import properties_of
-from plait.tools.arguments import inline
+from plait.tools.arguments import Schemas, inline
 
-Failure: TypeAlias = Literal["found nothing", "failed", "refused"]
+CallFailure: TypeAlias = Literal["found nothing", "failed", "refused"]
 """A search had no result; a tool said it could not; the call was not let through, as a value was made up."""
 Value: TypeAlias = Literal[
     "a name", "an address", "a date", "a time", "a number", "an identifier", "a list", "a word", "words"
@@ -22,12 +22,9 @@ Value: TypeAlias = Literal[
 MOST_PARAMETERS = 3
 """In each half of a lesson; calls that differ in more say nothing that can be followed."""
 
-Schemas: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""The JSON schema of each tool's parameters, by the tool's name."""
-
 
 @dataclass(frozen=True, kw_only=True)
-class Argument:
+class LessonArgument:
     """One argument of a call, by what it was."""
 
     name: str
@@ -47,10 +44,10 @@ class Lesson:
     """What was wrong with the calls of a tool, and what worked."""
 
     tool: str
-    failure: Failure
-    arguments: Sequence[Argument]
+    failure: CallFailure
+    arguments: Sequence[LessonArgument]
     """In which the call that failed differed from the one that worked."""
-    worked: Sequence[Argument] = ()
+    worked: Sequence[LessonArgument] = ()
     """In which the call that worked differed from the one that failed."""
     mended: bool = True
     """Whether any call worked; else its subtask failed."""
@@ -105,7 +102,7 @@ class Lesson:
         """
         try:
             fields = cast("Mapping[str, Any]", value)
-            if fields["failure"] not in get_args(Failure):
+            if fields["failure"] not in get_args(CallFailure):
                 raise ValueError(fields["failure"])
             return cls(
                 tool=_name(fields["tool"]),
@@ -118,27 +115,35 @@ class Lesson:
             raise UserError(f"no lesson can be read: {ascii(str(error))[:60]}; export it anew") from error
 
 
-_SAID: Mapping[Failure, str] = {"found nothing": "found nothing", "failed": "failed", "refused": "is refused"}
-_DID: Mapping[Failure, str] = {"found nothing": "found something", "failed": "worked", "refused": "worked"}
+_SAID: Mapping[CallFailure, str] = {
+    "found nothing": "found nothing",
+    "failed": "failed",
+    "refused": "is refused",
+}
+_DID: Mapping[CallFailure, str] = {
+    "found nothing": "found something",
+    "failed": "worked",
+    "refused": "worked",
+}
 _MOST_NAME = 100
 
 
-def _listed(arguments: Sequence[Argument]) -> str:
+def _listed(arguments: Sequence[LessonArgument]) -> str:
     return " and ".join(argument.text for argument in arguments)
 
 
-def _argument_json(argument: Argument) -> JSONObject:
+def _argument_json(argument: LessonArgument) -> JSONObject:
     return {"name": argument.name, "value": argument.value, "source": argument.source}
 
 
-def _arguments(values: Any) -> Iterator[Argument]:
+def _arguments(values: Any) -> Iterator[LessonArgument]:
     if not isinstance(values, list) or len(cast("list[Any]", values)) > MOST_PARAMETERS:
         raise ValueError("its arguments")
     for value in cast("list[Mapping[str, Any]]", values):
         if value["value"] not in get_args(Value):
             raise ValueError(value["value"])
         source = value["source"] and _name(value["source"])
-        yield Argument(name=_name(value["name"]), value=value["value"], source=source)
+        yield LessonArgument(name=_name(value["name"]), value=value["value"], source=source)
 
 
 def _name(value: Any) -> str:

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from plait.agents.gate import CUT, NO_USABLE_REPLY
 from plait.errors import UserError
 from plait.events import Gated, Record, TeamDropped
-from plait.experience.consolidation.reference_text import plain_line, with_values, within
 from plait.experience.consolidation.workflow import Workflow, WorkflowStep
+from plait.experience.words.quoting import with_values
 from plait.journal import JSON, JSONObject
 
 LINE_CHARACTERS = 100
@@ -30,7 +30,7 @@ _MARKUP = re.compile(r"^(?:[-*+>#\s]|\d+[.)]\s)+")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class PhaseProduct:
     """What one phase's product became in the end."""
 
     phase: str
@@ -42,7 +42,7 @@ class Made:
     """Whether it is what the run was for: then only its size is told."""
 
 
-def workflow_of(task: str, made: Sequence[Made]) -> Workflow | None:
+def workflow_of(task: str, made: Sequence[PhaseProduct]) -> Workflow | None:
     """Return the workflow of a chain: its phases in order, each with what was decided, a line each.
 
     Args:
@@ -61,7 +61,7 @@ def workflow_of(task: str, made: Sequence[Made]) -> Workflow | None:
     return Workflow(goal=task, steps=tuple(steps)) if steps else None
 
 
-def _line(made: Made) -> str:
+def _line(made: PhaseProduct) -> str:
     if made.files:
         listed = [f"{path} ({lines} lines)" for path, lines in list(made.files.items())[:FILES]]
         more = [f"{len(made.files) - FILES} more"] if len(made.files) > FILES else []
@@ -72,18 +72,6 @@ def _line(made: Made) -> str:
     first = with_values(lines[0], {}, LINE_CHARACTERS) if lines else made.product
     more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
     return f"{made.phase}: {first}{more}"
-
-
-def reference(workflow: Workflow, most: int) -> str:
-    """Return a chain's workflow as a reference: the task, then its phases, a line each.
-
-    Args:
-        workflow: Of an earlier run.
-        most: Characters at most; phases that have no room are left out from the end.
-    """
-    head = with_values(workflow.goal, {}, 2 * LINE_CHARACTERS)
-    phases = [f"- {plain_line(step.goal, 2 * LINE_CHARACTERS)}" for step in workflow.steps]
-    return within([head, *phases], most)
 
 
 @dataclass(frozen=True, kw_only=True)

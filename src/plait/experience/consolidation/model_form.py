@@ -14,8 +14,8 @@ from plait.agents.prompting import fill, load
 from plait.errors import ReplyError, UserError
 from plait.experience.consolidation.building import PLAIN_FIELD
 from plait.experience.consolidation.compile import Draft
+from plait.experience.consolidation.goal_words import Said
 from plait.experience.consolidation.origins import Compound, Origin, drawn_from
-from plait.experience.consolidation.wording import Said
 from plait.experience.pipelines.branches import MOST_WORDS
 from plait.experience.pipelines.paper_form import from_json
 from plait.experience.pipelines.pipeline import END, START, Constant, FromResult, Node, Pipeline
@@ -33,7 +33,7 @@ MOST_PROBLEMS = 5
 _NAME: Mapping[str, Any] = {"type": "string", "minLength": 1, "maxLength": 40}
 
 
-class Made(NamedTuple):
+class ModelPipeline(NamedTuple):
     """A pipeline that a model made."""
 
     pipeline: Pipeline
@@ -92,7 +92,7 @@ def reply_schema(draft: Draft) -> dict[str, Any]:
     )
 
 
-def read(value: Mapping[str, Any], goal: str, draft: Draft) -> Made:
+def read(value: Mapping[str, Any], goal: str, draft: Draft) -> ModelPipeline:
     """Read a reply of that schema, and bind the arguments of its nodes.
 
     Raises:
@@ -123,7 +123,7 @@ def read(value: Mapping[str, Any], goal: str, draft: Draft) -> Made:
         edges=form.edges,
         slots=builder.slots,
     )
-    return Made(whole, numbers)
+    return ModelPipeline(whole, numbers)
 
 
 def texts_of(pipeline: Pipeline) -> list[str]:

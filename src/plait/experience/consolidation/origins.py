@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from plait.experience.consolidation.wording import Said, Wording
+from plait.experience.consolidation.goal_words import GoalWords, Said
 from plait.experience.pipelines.pipeline import Composition, Constant, FromResult, Unknown, WhichRow
 from plait.experience.pipelines.results import (
     MOST_TRIFLE,
     WHOLE,
+    cell_text,
     first_of,
     in_order,
     last_of,
-    spelled,
 )
 from plait.experience.words.derive import minutes_between
 from plait.models.schema import is_identifier, properties_of, resolve
@@ -54,7 +54,7 @@ def drawn_from(where: Origin) -> list[FromResult]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class EarlierResult:
     """The result of an earlier call."""
 
     node: str
@@ -90,21 +90,21 @@ def offered(schema: Mapping[str, Any]) -> list[Any]:
     return [*schema.get("enum", ()), *(schema[key] for key in ("default", "const") if key in schema)]
 
 
-def origin(argument: Argument, wording: Wording, sources: Sequence[Source]) -> Origin:
+def origin(argument: Argument, words: GoalWords, sources: Sequence[EarlierResult]) -> Origin:
     """Return where an argument came from; what can be told from the goal is not looked for elsewhere."""
     value = argument.value
     if value is None or isinstance(value, bool):
         return _constant(argument)
-    text = spelled(value) if isinstance(value, str | int | float) else ""
-    if said := wording.standing(text):
+    text = cell_text(value) if isinstance(value, str | int | float) else ""
+    if said := words.standing(text):
         return said
     if value in ("", [], {}) or ("default" in argument.schema and value == argument.schema["default"]):
         return _constant(argument)
-    if said := wording.worked_out(text, surely=True):
+    if said := words.worked_out(text, surely=True):
         return said
     choice = value in offered(argument.schema)
-    result = _result(argument, text, wording, sources)
-    moves = _moves(text, wording, sources)
+    result = _result(argument, text, words, sources)
+    moves = _moves(text, words, sources)
     if result and moves:
         return _unknown(
             value
@@ -116,13 +116,13 @@ def origin(argument: Argument, wording: Wording, sources: Sequence[Source]) -> O
         return _constant(argument)
     if is_identifier(argument.name):
         return _unknown(value)
-    if said := wording.worked_out(text):
+    if said := words.worked_out(text):
         return said
     if moves:
         return _moved(moves) or _unknown(value)
-    made = wording.from_today(text)
+    made = words.from_today(text)
     if made is None and isinstance(value, str):
-        made = joined(text, wording, sources)
+        made = joined(text, words, sources)
     return made or _unknown(value)
 
 
@@ -137,17 +137,17 @@ class _Move:
     """By how many; not negative."""
 
 
-def _moves(text: str, wording: Wording, sources: Sequence[Source]) -> list[_Move]:
+def _moves(text: str, words: GoalWords, sources: Sequence[EarlierResult]) -> list[_Move]:
     """Return all ways in which a value may be a time of a result that was moved as the goal says."""
     found: dict[tuple[str, str, str], _Move] = {}
     for source in reversed(sources):
         for field in columns(source.rows, ""):
             for row in source.rows:
                 minutes = minutes_between(row.get(field, ""), text)
-                said = wording.length(abs(minutes)) if minutes else None
+                said = words.length(abs(minutes)) if minutes else None
                 if minutes and said:
                     holders = [other for other in source.rows if other.get(field) == row[field]]
-                    time = FromResult(node=source.node, field=field, row=_row(source, holders, wording))
+                    time = FromResult(node=source.node, field=field, row=_row(source, holders, words))
                     where = Compound(how="later" if minutes > 0 else "earlier", parts=(time, said))
                     found[source.node, field, row[field]] = _Move(where=where, row=row, minutes=abs(minutes))
     return list(found.values())
@@ -174,17 +174,17 @@ def _says_length(cell: str, minutes: int) -> bool:
     return any(abs(float(number) - length) < 0.01 for number in numbers for length in lengths)
 
 
-def joined(text: str, wording: Wording, sources: Sequence[Source]) -> Compound | None:
+def joined(text: str, words: GoalWords, sources: Sequence[EarlierResult]) -> Compound | None:
     """Return a fixed text around one or two values of the goal or of results, such as `Re: <subject>`."""
     if not MOST_TRIFLE < len(text) <= MOST_EXAMPLE or "@" in text:
         return None  # A name is no part of an address that can be told from it.
-    found = _longest(text, wording, sources)
+    found = _longest(text, words, sources)
     if found is None:
         return None
     at, value, part = found
     parts: list[Simple] = [part]
     before, after = text[:at], text[at + len(value) :]
-    others = [(left, _longest(left, wording, sources), left is before) for left in (before, after)]
+    others = [(left, _longest(left, words, sources), left is before) for left in (before, after)]
     for left, other, first in sorted(others, key=lambda one: -len(one[1][1]) if one[1] else 0)[:1]:
         if other is not None:
             start, second, more = other
@@ -194,23 +194,23 @@ def joined(text: str, wording: Wording, sources: Sequence[Source]) -> Compound |
     whole: list[Simple] = [Constant(value=before), *parts, Constant(value=after)]
     kept = [one for one in whole if one != Constant(value="")]
     fixed = [str(one.value) for one in kept if isinstance(one, Constant)]
-    if len(kept) < 2 or sum(map(len, fixed)) > MOST_FIXED or any(wording.may_say(one) for one in fixed):
+    if len(kept) < 2 or sum(map(len, fixed)) > MOST_FIXED or any(words.may_say(one) for one in fixed):
         return None
     return Compound(how="text", parts=tuple(kept))
 
 
 def _longest(
-    text: str, wording: Wording, sources: Sequence[Source]
+    text: str, words: GoalWords, sources: Sequence[EarlierResult]
 ) -> tuple[int, str, Said | FromResult] | None:
     """Return the longest value of the goal or of a result that stands in a text as whole words, and where."""
-    found: list[tuple[str, Said | FromResult]] = [(said.value, said) for said in wording.values()]
+    found: list[tuple[str, Said | FromResult]] = [(said.value, said) for said in words.values()]
     for source in reversed(sources):
         for field in columns(source.rows, ""):
             for row in source.rows:
                 cell = row.get(field, "")
                 if MOST_TRIFLE < len(cell) <= len(text) and cell in text and not _COUNT.fullmatch(cell):
                     holders = [other for other in source.rows if other.get(field) == cell]
-                    which = _row(source, holders, wording)
+                    which = _row(source, holders, words)
                     found.append((cell, FromResult(node=source.node, field=field, row=which)))
     for value, part in sorted(found, key=lambda one: -len(one[0])):
         if place := re.search(rf"(?<!{_JOINT}){re.escape(value)}(?!{_JOINT})", text):
@@ -231,16 +231,18 @@ def _constant(argument: Argument) -> Origin:
 def _unknown(value: Any) -> Unknown:
     if isinstance(value, int | float | None):
         return Unknown(example=value)
-    return Unknown(example=spelled(value)[:MOST_EXAMPLE])
+    return Unknown(example=cell_text(value)[:MOST_EXAMPLE])
 
 
-def _result(argument: Argument, text: str, wording: Wording, sources: Sequence[Source]) -> FromResult | None:
+def _result(
+    argument: Argument, text: str, words: GoalWords, sources: Sequence[EarlierResult]
+) -> FromResult | None:
     """Return the field of the latest result that holds a value."""
     for source in reversed(sources):
         for field in columns(source.rows, argument.name):
             holders = [row for row in source.rows if row.get(field) == text]
             if holders and _is_likely(text, field, argument.name):
-                return FromResult(node=source.node, field=field, row=_row(source, holders, wording))
+                return FromResult(node=source.node, field=field, row=_row(source, holders, words))
     return None
 
 
@@ -251,14 +253,14 @@ def _is_likely(text: str, field: str, name: str) -> bool:
     return len(text) > 1 and (field == WHOLE or not _COUNT.fullmatch(text))
 
 
-def _row(source: Source, holders: Sequence[Mapping[str, str]], wording: Wording) -> WhichRow:
+def _row(source: EarlierResult, holders: Sequence[Mapping[str, str]], words: GoalWords) -> WhichRow:
     """Return which row is meant by the words of the goal; not known where they do not say it."""
     rows = source.rows
     if not source.whole or len(holders) != 1:
         return "undecided"
     if len(rows) == 1:
         return "only"
-    end = wording.end if in_order(rows) else None
+    end = words.end if in_order(rows) else None
     if end == "first" and first_of(rows) is holders[0]:
         return "first"
     return "last" if end == "last" and last_of(rows) is holders[0] else "undecided"

@@ -8,18 +8,19 @@ nothing to change. Knows nothing of models.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from plait.experience.consolidation.compile import Draft, Schemas
+from plait.experience.consolidation.compile import Draft
 from plait.experience.pipelines.branches import EMPTINESS
 from plait.experience.pipelines.graph import changes_from
 from plait.experience.pipelines.nothing import leaves_nothing
 from plait.experience.pipelines.pipeline import END, START, Condition, Edge, InWords, Node, Pipeline
-from plait.experience.pipelines.place import open_ways
 from plait.experience.pipelines.soundness import problems_of, shown
+from plait.experience.pipelines.walk_state import open_ways
+from plait.tools.arguments import Schemas
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
-    """The way of a trajectory through a pipeline."""
+class Route:
+    """The route of a trajectory through a pipeline."""
 
     nodes: Sequence[str] = ()
     """Those that call a tool, in order."""
@@ -41,11 +42,11 @@ def faults(pipeline: Pipeline, numbers: Mapping[str, int], draft: Draft, tools: 
         return problems
     if problems := list(_fields(pipeline, numbers, draft)):
         return problems
-    way = way_through(pipeline, numbers, draft)
-    if way is None:
+    route = route_through(pipeline, numbers, draft)
+    if route is None:
         needed = ", ".join(str(number + 1) for number in required(draft))
         return [f"it does not lead over the calls that were needed ({needed}), in their order, to end"]
-    return list(_untried(pipeline, way, tools))
+    return list(_untried(pipeline, route, tools))
 
 
 def required(draft: Draft) -> list[int]:
@@ -54,28 +55,28 @@ def required(draft: Draft) -> list[int]:
     return effects or [draft.kept[-1]]
 
 
-def way_through(pipeline: Pipeline, numbers: Mapping[str, int], draft: Draft) -> Way | None:
-    """Return the way that a trajectory takes through a sound pipeline; None where it takes none."""
+def route_through(pipeline: Pipeline, numbers: Mapping[str, int], draft: Draft) -> Route | None:
+    """Return the route that a trajectory takes through a sound pipeline; None where it takes none."""
     wanted = set(required(draft))
 
-    def onward(name: str, way: Way) -> Way | None:
+    def onward(name: str, route: Route) -> Route | None:
         if name == END:
-            return way if wanted <= {numbers[node] for node in way.nodes} else None
+            return route if wanted <= {numbers[node] for node in route.nodes} else None
         if name != START:
-            if way.nodes and numbers[name] <= numbers[way.nodes[-1]]:
+            if route.nodes and numbers[name] <= numbers[route.nodes[-1]]:
                 return None
-            way = replace(way, nodes=(*way.nodes, name))
-        made = {node: draft.made(numbers[node]) for node in way.nodes}
+            route = replace(route, nodes=(*route.nodes, name))
+        made = {node: draft.made(numbers[node]) for node in route.nodes}
         edges = open_ways(pipeline, name, made)
         worded = [edge for edge in edges if isinstance(edge.condition, InWords)]
         for edge in edges:
             choice = {name: worded.index(edge) + 1 if edge in worded else 0} if worded else {}
-            taken = replace(way, edges=(*way.edges, edge), chosen={**way.chosen, **choice})
+            taken = replace(route, edges=(*route.edges, edge), chosen={**route.chosen, **choice})
             if found := onward(edge.to_node, taken):
                 return found
         return None
 
-    return onward(START, Way())
+    return onward(START, Route())
 
 
 def _fields(pipeline: Pipeline, numbers: Mapping[str, int], draft: Draft) -> Iterator[str]:
@@ -89,11 +90,11 @@ def _fields(pipeline: Pipeline, numbers: Mapping[str, int], draft: Draft) -> Ite
             yield f"the result of {shown(condition.node)} has no {shown(condition.field)} to compare"
 
 
-def _untried(pipeline: Pipeline, way: Way, tools: Schemas) -> Iterator[str]:
+def _untried(pipeline: Pipeline, route: Route, tools: Schemas) -> Iterator[str]:
     """Yield the edges that were not taken and lead to a change of the world, or leave one out."""
-    gone = [START, *way.nodes]
+    gone = [START, *route.nodes]
     for edge in pipeline.edges:
-        if edge in way.edges:
+        if edge in route.edges:
             continue
         where = f"from {shown(edge.from_node)} to {shown(edge.to_node)}"
         if changes_from(pipeline, edge.to_node):

@@ -7,17 +7,17 @@ arguments come from otherwise, nor of pipelines but the binding that goes throug
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from plait.experience.consolidation.goal_words import GoalWords
 from plait.experience.consolidation.origins import columns
-from plait.experience.consolidation.wording import Wording
 from plait.experience.investigation.tree import Step
 from plait.experience.pipelines.pipeline import FromResult
-from plait.experience.pipelines.results import Row, is_cut, rows_of, spelled
+from plait.experience.pipelines.results import Row, cell_text, is_cut, rows_of
 from plait.tools.arguments import canonical
 from plait.tools.rendering import not_found
 
 
 @dataclass(frozen=True, kw_only=True)
-class Call:
+class TrajectoryCall:
     """A call of the trajectory, or one that was made again for each row of an earlier result."""
 
     step: Step
@@ -53,17 +53,17 @@ def useful(steps: Sequence[Step], effects: Collection[str] = ()) -> list[Step]:
     return useful
 
 
-def calls_of(steps: Sequence[Step], wording: Wording) -> list[Call]:
+def calls_of(steps: Sequence[Step], words: GoalWords) -> list[TrajectoryCall]:
     """Take the calls that were made for each row of one result together."""
-    calls: list[Call] = []
+    calls: list[TrajectoryCall] = []
     taken: set[int] = set()
     for at, step in enumerate(steps):
         if at in taken:
             continue
-        members, each = _loop(steps, at, calls, taken, wording) or ([at], {})
+        members, each = _loop(steps, at, calls, taken, words) or ([at], {})
         taken.update(members)
         calls.append(
-            Call(
+            TrajectoryCall(
                 step=step,
                 at=at,
                 last=members[-1],
@@ -81,7 +81,7 @@ def _is_whole(step: Step) -> bool:
 
 
 def _loop(
-    steps: Sequence[Step], at: int, calls: Sequence[Call], taken: Collection[int], wording: Wording
+    steps: Sequence[Step], at: int, calls: Sequence[TrajectoryCall], taken: Collection[int], words: GoalWords
 ) -> tuple[list[int], Mapping[str, FromResult]] | None:
     """Return the steps that were taken for each row of one result, the first of which is step `at`."""
     for number, source in reversed(list(enumerate(calls))):
@@ -89,7 +89,7 @@ def _loop(
         if source.last >= at or source.step.effect or not source.whole or len(source.rows) < 2:
             continue
         members = _alike(steps, at, len(source.rows), taken)
-        if members and (each := _differing([steps[member] for member in members], number, source, wording)):
+        if members and (each := _differing([steps[member] for member in members], number, source, words)):
             return members, each
     return None
 
@@ -108,14 +108,14 @@ def _alike(steps: Sequence[Step], at: int, count: int, taken: Collection[int]) -
 
 
 def _differing(
-    steps: Sequence[Step], number: int, source: Call, wording: Wording
+    steps: Sequence[Step], number: int, source: TrajectoryCall, words: GoalWords
 ) -> Mapping[str, FromResult] | None:
     """Return the arguments that go through a result row by row; None where others differ too."""
     if any(step.arguments.keys() != steps[0].arguments.keys() for step in steps):
         return None
     each: dict[str, FromResult] = {}
     for name in steps[0].arguments:
-        values = [spelled(step.arguments[name]) for step in steps]
+        values = [cell_text(step.arguments[name]) for step in steps]
         if len(set(values)) == 1:
             continue
         fields = [
@@ -123,7 +123,7 @@ def _differing(
             for column in columns(source.rows, name)
             if [row.get(column) for row in source.rows] == values
         ]
-        if not fields or any(wording.standing(value) for value in values):
+        if not fields or any(words.standing(value) for value in values):
             return None
         each[name] = FromResult(node=str(number), field=fields[0], row="each")
     return each

@@ -18,7 +18,7 @@ END = "done("
 _PLACE = re.compile(r"(?:^|/)round-(\d+)(?:/subtask-([^/!]+)(?:/step-(\d+))?)?(?=[/!]|$)")
 
 
-class Place(NamedTuple):
+class StepPlace(NamedTuple):
     """Where in a run a record belongs; 0 and empty where it belongs to none."""
 
     round: int = 0
@@ -38,13 +38,13 @@ class _Made(NamedTuple):
         return format_call(self.step.tool, self.step.arguments)
 
 
-def place_of(path: str) -> Place:
+def place_of(path: str) -> StepPlace:
     """Read where a path belongs."""
     found = _PLACE.search(path)
     if found is None:
-        return Place()
+        return StepPlace()
     round_, subtask, step = found.groups()
-    return Place(round=int(round_), subtask=subtask or "", step=int(step or 0))
+    return StepPlace(round=int(round_), subtask=subtask or "", step=int(step or 0))
 
 
 def trajectory(records: Sequence[Record]) -> list[Step]:

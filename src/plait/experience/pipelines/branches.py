@@ -10,7 +10,7 @@ from itertools import combinations
 
 from plait.experience.pipelines.graph import changes_from
 from plait.experience.pipelines.pipeline import Condition, Edge, InWords, Pipeline
-from plait.experience.pipelines.results import spelled
+from plait.experience.pipelines.results import cell_text
 
 MOST_WORDS = 160
 """Characters of a condition in words."""
@@ -75,7 +75,7 @@ def _both_may_hold(one: Condition, other: Condition) -> bool:
 
 def compared_as(value: object) -> str:
     """Return a value as it is compared: as a cell spells it, in small letters, and a number as its amount."""
-    text = spelled(value).casefold()
+    text = cell_text(value).casefold()
     if number := _NUMBER.fullmatch(text):
         amount = f"{number[1]}.{number[2] or ''}".rstrip("0").rstrip(".") if number[2] else number[1]
         return "0" if amount == "-0" else amount

@@ -5,9 +5,6 @@ one effect and not to another. Only what is sure is believed; for all else an ag
 whose agent chooses every edge (ICE, section 3.2). Knows nothing of walks.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from plait.experience.pipelines.pipeline import (
     Binding,
     Composed,
@@ -20,8 +17,7 @@ from plait.experience.pipelines.pipeline import (
 )
 from plait.experience.pipelines.results import is_time
 from plait.models.schema import is_identifier, properties_of, resolve
-
-Schemas = Mapping[str, Mapping[str, Any]]
+from plait.tools.arguments import Schemas
 
 
 def leaves_nothing(pipeline: Pipeline, empty: str, effect: Node, tools: Schemas) -> bool:

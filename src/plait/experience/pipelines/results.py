@@ -58,7 +58,7 @@ def is_time(text: str) -> bool:
     return _TIME.fullmatch(text) is not None
 
 
-def spelled(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """Spell a JSON value as a cell holds it: text as it is, null as nothing, other values as JSON."""
     if value is None:
         return ""
@@ -157,8 +157,8 @@ def _whole_items(text: str) -> list[Any]:
 
 def _row(item: Any) -> Row:
     if isinstance(item, Mapping):
-        return {name: spelled(value) for name, value in cast("Mapping[str, Any]", item).items()}
-    return {WHOLE: spelled(item)}
+        return {name: cell_text(value) for name, value in cast("Mapping[str, Any]", item).items()}
+    return {WHOLE: cell_text(item)}
 
 
 def _of_table(lines: Sequence[str], *, cut: bool) -> list[Row] | None:

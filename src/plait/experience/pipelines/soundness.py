@@ -7,7 +7,6 @@ Knows nothing of memories or runs, and asks no model.
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from plait.experience.pipelines.branches import MOST_WORDS, undecidable
 from plait.experience.pipelines.graph import neighbours, reached
@@ -29,7 +28,7 @@ from plait.experience.pipelines.pipeline import (
 )
 from plait.journal import JSON
 from plait.models.schema import first_problem, properties_of
-from plait.tools.arguments import inline
+from plait.tools.arguments import Schemas, inline
 
 MOST_NODES = 32
 MOST_EDGES = 64
@@ -47,8 +46,6 @@ MOST_PARTS = 5
 MOST_TEXT = 20_000
 """Characters of the goal that a pipeline was learned from."""
 MOST_SHOWN = 60
-
-Schemas = Mapping[str, Mapping[str, Any]]
 
 
 def problems_of(pipeline: Pipeline, tools: Schemas | None) -> list[str]:

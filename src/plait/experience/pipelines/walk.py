@@ -27,12 +27,12 @@ from plait.experience.pipelines.pipeline import (
     Pipeline,
     results_of,
 )
-from plait.experience.pipelines.place import LeaveError, Place, open_edges
 from plait.experience.pipelines.results import (
     answer_shape,
+    cell_text,
     digest_of_result,
-    spelled,
 )
+from plait.experience.pipelines.walk_state import LeaveError, WalkState, open_edges
 from plait.experience.words.derive import moved_by
 from plait.models.schema import coerce, properties_of
 
@@ -93,47 +93,47 @@ class Walk:
             steps: As they were made.
             chosen: Which way was chosen at each fork, from 1; 0: none of its conditions holds.
         """
-        place = Place(steps=steps, limits=self.limits, chosen=chosen)
+        state = WalkState(steps=steps, limits=self.limits, chosen=chosen)
         try:
-            while place.node != END:
-                if (call := self._call_at(place)) is not None:
+            while state.node != END:
+                if (call := self._call_at(state)) is not None:
                     return call
-                after = self._after(place)
+                after = self._after(state)
                 if isinstance(after, Fork):
-                    return after if place.taken == len(steps) else Left(reason="other calls were made")
-                place.node = after
-            self._check_effects(place)
+                    return after if state.taken == len(steps) else Left(reason="other calls were made")
+                state.node = after
+            self._check_effects(state)
         except LeaveError as reason:
             return Left(reason=str(reason))
-        if place.taken < len(steps):
+        if state.taken < len(steps):
             return Left(reason="other calls were made after it")
         return Finished()
 
-    def _check_effects(self, place: Place) -> None:
+    def _check_effects(self, state: WalkState) -> None:
         """Make sure that at its end every effect was done, or that there was nothing to do it to."""
-        undone = [node for node in self.pipeline.calls if node.effect and not place.made.get(node.name)]
+        undone = [node for node in self.pipeline.calls if node.effect and not state.made.get(node.name)]
         if not undone:
             return
-        reads = [node.name for node in self.pipeline.calls if not node.effect and place.made.get(node.name)]
-        empty = [name for name in reads if not place.rows(name)]
+        reads = [node.name for node in self.pipeline.calls if not node.effect and state.made.get(node.name)]
+        empty = [name for name in reads if not state.rows(name)]
         for node in undone:
             if not any(leaves_nothing(self.pipeline, name, node, self.parameters) for name in empty):
                 raise LeaveError(f"nothing shows that there was nothing to do at {node.name}")
 
-    def _call_at(self, place: Place) -> NextCall | None:
+    def _call_at(self, state: WalkState) -> NextCall | None:
         """Return the first call of the node that was not made yet; None where all are made."""
-        if place.node == START:
+        if state.node == START:
             return None
-        if place.node in place.made:
-            raise LeaveError(f"it comes to {place.node} again")
-        node = self.pipeline.node(place.node)
+        if state.node in state.made:
+            raise LeaveError(f"it comes to {state.node} again")
+        node = self.pipeline.node(state.node)
         made: list[Step] = []
-        for arguments in self._arguments(node, place):
-            if place.taken == len(place.steps):
-                if place.taken >= MOST_CALLS:
+        for arguments in self._arguments(node, state):
+            if state.taken == len(state.steps):
+                if state.taken >= MOST_CALLS:
                     raise LeaveError(f"it takes more than {MOST_CALLS} calls")
                 return NextCall(node=node.name, tool=node.tool, arguments=arguments)
-            step = place.steps[place.taken]
+            step = state.steps[state.taken]
             if (step.tool, dict(step.arguments)) != (node.tool, arguments):
                 raise LeaveError(f"another call was made at {node.name}")
             if not step.ok:
@@ -142,57 +142,57 @@ class Walk:
                 raise LeaveError(f"{node.name} answered otherwise than when it was learned")
             if node.exactly and digest_of_result(step.observation) != node.exactly:
                 raise LeaveError(f"{node.tool} returned something else than when it was learned")
-            place.taken += 1
+            state.taken += 1
             made.append(step)
-        place.made[node.name] = made
+        state.made[node.name] = made
         return None
 
-    def _arguments(self, node: Node, place: Place) -> list[dict[str, Any]]:
+    def _arguments(self, node: Node, state: WalkState) -> list[dict[str, Any]]:
         """Return the arguments of each of the node's calls: of one, or of one for each row of a result."""
         counts = {
-            len(place.rows(result.node))
+            len(state.rows(result.node))
             for binding in node.arguments.values()
             for result in results_of(binding)
             if result.row == "each"
         }
         if len(counts) > 1:
             raise LeaveError(f"{node.name} goes through two results of different lengths")
-        return [self._filled(node, place, number) for number in range(counts.pop() if counts else 1)]
+        return [self._filled(node, state, number) for number in range(counts.pop() if counts else 1)]
 
-    def _filled(self, node: Node, place: Place, number: int) -> dict[str, Any]:
+    def _filled(self, node: Node, state: WalkState, number: int) -> dict[str, Any]:
         schema = self.parameters.get(node.tool, {})
         known = properties_of(schema)
         return {
-            name: coerce(self._value(node, binding, place, number), known.get(name, {}), schema)
+            name: coerce(self._value(node, binding, state, number), known.get(name, {}), schema)
             for name, binding in node.arguments.items()
         }
 
-    def _value(self, node: Node, binding: Binding, place: Place, number: int) -> Any:
+    def _value(self, node: Node, binding: Binding, state: WalkState, number: int) -> Any:
         match binding:
             case Constant(value=value):
                 return value
             case FromGoal(slot=slot) if slot in self.values:
                 return self.values[slot]
             case FromResult() if binding.row != "undecided":
-                return _cell(place.row(binding, number), binding)
+                return _cell(state.row(binding, number), binding)
             case Composed(how=how, parts=parts):
-                return _composed(node, how, [self._value(node, part, place, number) for part in parts])
+                return _composed(node, how, [self._value(node, part, state, number) for part in parts])
             case _:
                 raise LeaveError(f"nothing says what {node.name} is called with")
 
-    def _after(self, place: Place) -> str | Fork:
+    def _after(self, state: WalkState) -> str | Fork:
         """Return the node that follows: the one whose condition holds, else the one without a condition."""
-        edges = open_edges(self.pipeline, place)
+        edges = open_edges(self.pipeline, state)
         worded = [edge for edge in edges if isinstance(edge.condition, InWords)]
         if worded:
             if any(changes_from(self.pipeline, edge.to_node) for edge in edges):
-                raise LeaveError(f"only words decide what follows {place.node}, and it changes something")
-            if place.node not in place.chosen:
-                return Fork(node=place.node, ways=[_words(edge) for edge in worded])
-            number = place.chosen[place.node]
+                raise LeaveError(f"only words decide what follows {state.node}, and it changes something")
+            if state.node not in state.chosen:
+                return Fork(node=state.node, ways=[_words(edge) for edge in worded])
+            number = state.chosen[state.node]
             edges = worded[number - 1 : number] if number else [edge for edge in edges if not edge.condition]
         if not edges:
-            raise LeaveError(f"nothing follows {place.node}")
+            raise LeaveError(f"nothing follows {state.node}")
         return edges[0].to_node
 
 
@@ -202,7 +202,7 @@ def _words(edge: Edge) -> str:
 
 def _composed(node: Node, how: Composition, values: Sequence[Any]) -> str:
     if how == "text":
-        return "".join(spelled(value) for value in values)
+        return "".join(cell_text(value) for value in values)
     moved = moved_by(str(values[0]), str(values[1]), back=how == "earlier")
     if moved is None:
         raise LeaveError(f"{node.name} needs a time, and there is {values[0]!r} to be moved")

@@ -13,9 +13,9 @@ from datetime import date
 from typing import Any, BinaryIO, cast, get_args
 
 from plait.errors import UserError
+from plait.experience.consolidation.goal_words import GoalWords
 from plait.experience.consolidation.lessons import Lesson
 from plait.experience.consolidation.making import lessons_from_json, lessons_json
-from plait.experience.consolidation.wording import Wording
 from plait.experience.consolidation.workflow import Workflow
 from plait.experience.exploitation.recall import TOOLS_KEY
 from plait.experience.pipelines.paper_form import as_json, from_json
@@ -121,17 +121,17 @@ def untold(pipeline: Pipeline) -> list[Slot]:
 
     Such a slot would be a constant in disguise: a part of its example is used for every goal.
     """
-    wording, spans = Wording(pipeline.purpose), [span.text for span in masked(pipeline.purpose).spans]
-    return [slot for slot in pipeline.slots if not _follows(slot, wording, spans)]
+    words, spans = GoalWords(pipeline.purpose), [span.text for span in masked(pipeline.purpose).spans]
+    return [slot for slot in pipeline.slots if not _follows(slot, words, spans)]
 
 
-def _follows(slot: Slot, wording: Wording, spans: Sequence[str]) -> bool:
+def _follows(slot: Slot, words: GoalWords, spans: Sequence[str]) -> bool:
     if slot.ways:
         return all(_leads_to(way, slot.example, spans) for way in slot.ways)
     said = slot.said.casefold()
     if slot.literal:
-        return said in wording.goal.casefold()
-    found = wording.worked_out(slot.example)
+        return said in words.goal.casefold()
+    found = words.worked_out(slot.example)
     return found is not None and found.text.casefold() == said
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from plait.errors import UserError
-from plait.experience.consolidation.as_it_was import kept_situation
 from plait.experience.consolidation.workflow import Workflow, WorkflowStep
 from plait.experience.exploitation.recall import TOOLS_KEY
 from plait.experience.pipelines.paper_form import as_json, from_json
@@ -22,6 +21,7 @@ from plait.experience.sharing.personal import names_secret, why_model, why_perso
 from plait.experience.sharing.pipeline import told_otherwise
 from plait.experience.sharing.reading import Origin, read_record
 from plait.experience.sharing.values import StandIns
+from plait.experience.situation import kept_situation
 from plait.journal import JSON, JSONObject
 
 SHORTEST_LEAK = 4

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from plait.experience.words.courtesy import asks_end, lead_ends, lead_of, literally, plainly, uncourteous
 from plait.experience.words.names import Item, names_among
 from plait.experience.words.vocabulary import CHANGES, DECIDING, LEMMAS, SAME, UNITS
-from plait.experience.words.wording import asks_end, lead_ends, lead_of, literally, plainly, uncourteous
 
 SpanKind: TypeAlias = Literal["quoted", "email", "date", "time", "number", "name"]
 
@@ -92,10 +92,10 @@ def agree(one: str, other: str) -> bool:
 
     It may where an operation or a question is known and all words but the values are the same in the same
     order: so are the deciding words then, and "delete that and add this" is not "add that and delete this".
-    Only courtesy ("can you", "please"), what leads up to a request (`wording`) and the number of a unit after
-    a figure ("1 hour", "2 hours") are left aside. Which of the values differ is for `aligned` to say, and for
-    the caller to bind: a value that differs and goes into no argument means that the pipeline does something
-    else.
+    Only courtesy ("can you", "please"), what leads up to a request (`courtesy`) and the number of a unit
+    after a figure ("1 hour", "2 hours") are left aside. Which of the values differ is for `aligned` to say,
+    and for the caller to bind: a value that differs and goes into no argument means that the pipeline does
+    something else.
     """
     words = _words(one)
     return any(word in LEMMAS for word in words) and words == _words(other)

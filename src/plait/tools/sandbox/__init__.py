@@ -2,12 +2,20 @@
 
 from plait.tools.sandbox.bubblewrap import sandbox
 from plait.tools.sandbox.interpreter import python_command
-from plait.tools.sandbox.ran import Limits, NotReady, Ran, Runner, SandboxError, StoppedBy, UnfitProgram
+from plait.tools.sandbox.ran import (
+    NotReady,
+    ProgramLimits,
+    Ran,
+    Runner,
+    SandboxError,
+    StoppedBy,
+    UnfitProgram,
+)
 from plait.tools.sandbox.unconfined import unconfined
 
 __all__ = [
-    "Limits",
     "NotReady",
+    "ProgramLimits",
     "Ran",
     "Runner",
     "SandboxError",

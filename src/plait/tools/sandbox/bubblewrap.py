@@ -21,7 +21,7 @@ from pathlib import PurePosixPath
 from plait.tools.sandbox.filter import filter_program
 from plait.tools.sandbox.interpreter import interpreter, interpreter_folders
 from plait.tools.sandbox.orders import LAUNCHER, Orders
-from plait.tools.sandbox.ran import DEFAULT_LIMITS, MIB, Limits, Ran, Runner, SandboxError, StoppedBy
+from plait.tools.sandbox.ran import DEFAULT_LIMITS, MIB, ProgramLimits, Ran, Runner, SandboxError, StoppedBy
 from plait.tools.sandbox.supervise import Start, supervise
 from plait.tools.sandbox.surroundings import (
     Ready,
@@ -76,7 +76,7 @@ class Bubblewrap:
         files: Mapping[str, str],
         *,
         stdin: str = "",
-        limits: Limits = DEFAULT_LIMITS,
+        limits: ProgramLimits = DEFAULT_LIMITS,
     ) -> Ran:
         """Run a command on a copy of the files, as `Runner` says."""
         with self._prepared(command, files, limits) as (start, ready, orders):
@@ -113,7 +113,7 @@ class Bubblewrap:
 
     @contextmanager
     def _prepared(
-        self, command: Sequence[str], files: Mapping[str, str], limits: Limits
+        self, command: Sequence[str], files: Mapping[str, str], limits: ProgramLimits
     ) -> Generator[tuple[Start, Ready, Orders]]:
         """Make everything for one run, and clear it away after."""
         user = FIRST_PRIVATE_USER + secrets.randbelow(PRIVATE_USERS) if self.from_root else 0
@@ -141,7 +141,7 @@ class Bubblewrap:
                 )
                 yield start, ready, orders
 
-    def _arguments(self, limits: Limits, orders: int, account: int, filter_: int) -> list[str]:
+    def _arguments(self, limits: ProgramLimits, orders: int, account: int, filter_: int) -> list[str]:
         # The order counts: what comes later is laid over what came before.
         return [
             *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),

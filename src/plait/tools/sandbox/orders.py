@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from plait.tools.sandbox import launch
-from plait.tools.sandbox.ran import KIB, MIB, Limits, SandboxError, UnfitProgram
+from plait.tools.sandbox.ran import KIB, MIB, ProgramLimits, SandboxError, UnfitProgram
 
 LAUNCHER = Path(launch.__file__).read_text(encoding="utf-8")
 OPEN_FILES = 256
@@ -25,7 +25,7 @@ class Orders:
 
     command: Sequence[str]
     files: Mapping[str, str]
-    limits: Limits
+    limits: ProgramLimits
     folder: str
     home: str
     ready: int
@@ -70,7 +70,7 @@ class Orders:
         )
 
 
-def kernel_limits(limits: Limits, most_processes: int | None) -> dict[str, tuple[int, int]]:
+def kernel_limits(limits: ProgramLimits, most_processes: int | None) -> dict[str, tuple[int, int]]:
     """Return what the kernel itself enforces on each process: soft and hard value by name."""
     kernel = {
         # The signal at the soft limit tells this end from others; the hard one ends who ignores it.

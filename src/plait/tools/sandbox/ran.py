@@ -15,7 +15,7 @@ MIB = 1 << 20
 StoppedBy: TypeAlias = Literal[
     "", "wall_seconds", "cpu_seconds", "memory_bytes", "processes", "output_bytes", "disk_bytes"
 ]
-"""The limit that ended a program, by its name in `Limits`; empty when it ended by itself."""
+"""The limit that ended a program, by its name in `ProgramLimits`; empty when it ended by itself."""
 
 
 class SandboxError(PlaitError):
@@ -38,7 +38,7 @@ class NotReady(SandboxError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class ProgramLimits:
     """What one run of a program may use at most."""
 
     wall_seconds: float = 10
@@ -54,7 +54,7 @@ class Limits:
     """Of everything the program writes, its own files, home and temporary files together."""
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = ProgramLimits()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class Ran:
     exit_status: int | None
     """As a shell gives it, 128 + the number of a signal; None if the program was stopped by a limit."""
     stdout: str
-    """Cut at `Limits.output_bytes`; bytes that are not UTF-8 are replaced."""
+    """Cut at `ProgramLimits.output_bytes`; bytes that are not UTF-8 are replaced."""
     stderr: str
     """As stdout."""
     stopped_by: StoppedBy
@@ -83,7 +83,7 @@ class Runner(Protocol):
         files: Mapping[str, str],
         *,
         stdin: str = "",
-        limits: Limits = DEFAULT_LIMITS,
+        limits: ProgramLimits = DEFAULT_LIMITS,
     ) -> Ran:
         """Write `files` (relative path to text) into a fresh folder, and run `command` in it.
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from plait.tools.sandbox.ran import Limits, StoppedBy
+from plait.tools.sandbox.ran import ProgramLimits, StoppedBy
 from plait.tools.sandbox.watch import family, memory_bytes
 
 CHUNK_BYTES = 1 << 16
@@ -35,7 +35,7 @@ class Start:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ended:
+class ProcessEnd:
     """How it ended; the exit status is that of the first process, as `subprocess` gives it."""
 
     returncode: int
@@ -132,7 +132,7 @@ class Feed:
             os.close(self._descriptor)
 
 
-async def supervise(start: Start, stdin: bytes, limits: Limits) -> Ended:
+async def supervise(start: Start, stdin: bytes, limits: ProgramLimits) -> ProcessEnd:
     """Run a program to its end or a limit; nothing that it started in its group is left.
 
     Raises:
@@ -163,7 +163,7 @@ async def supervise(start: Start, stdin: bytes, limits: Limits) -> Ended:
         process.wait()
     if not leash.stopped_by and process.returncode in CPU_STATUSES:
         leash.stopped_by = "cpu_seconds"
-    return Ended(
+    return ProcessEnd(
         returncode=process.returncode,
         stdout=captures[0].kept,
         stderr=captures[1].kept,
@@ -217,7 +217,7 @@ async def _exit_of(process: subprocess.Popen[bytes]) -> None:
         os.close(handle)
 
 
-async def _watch(start: Start, leash: Leash, limits: Limits) -> None:
+async def _watch(start: Start, leash: Leash, limits: ProgramLimits) -> None:
     """Look at the processes again and again, and stop them once they hold too much."""
     while True:
         members = family(leash.process.pid)

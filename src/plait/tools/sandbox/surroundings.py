@@ -14,7 +14,7 @@ from plait.tools.sandbox.interpreter import interpreter
 from plait.tools.sandbox.launch import UNFIT
 from plait.tools.sandbox.orders import Orders, nameless_file
 from plait.tools.sandbox.ran import NotReady, Ran, SandboxError, UnfitProgram
-from plait.tools.sandbox.supervise import Ended
+from plait.tools.sandbox.supervise import ProcessEnd
 
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -83,7 +83,7 @@ def display_for(files: Mapping[str, str]) -> str:
     return display.display_server() if display.wants_display(files) else ""
 
 
-def told(ended: Ended, ready: Ready, orders: Orders) -> Ran:
+def told(ended: ProcessEnd, ready: Ready, orders: Orders) -> Ran:
     """Return what is told of a run.
 
     Raises:
@@ -105,7 +105,7 @@ def told(ended: Ended, ready: Ready, orders: Orders) -> Ran:
     )
 
 
-def _not_run(ended: Ended, said: str, seconds: float) -> SandboxError:
+def _not_run(ended: ProcessEnd, said: str, seconds: float) -> SandboxError:
     """Return why the command was not reached; all that was `said` is our launcher's or bubblewrap's."""
     what = "the program was not run"
     if ended.stopped_by == "wall_seconds":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from plait.tools.sandbox.interpreter import interpreter
 from plait.tools.sandbox.orders import LAUNCHER, Orders
-from plait.tools.sandbox.ran import DEFAULT_LIMITS, Limits, Ran, Runner, SandboxError, StoppedBy
+from plait.tools.sandbox.ran import DEFAULT_LIMITS, ProgramLimits, Ran, Runner, SandboxError, StoppedBy
 from plait.tools.sandbox.supervise import Start, supervise
 from plait.tools.sandbox.surroundings import (
     Ready,
@@ -37,7 +37,7 @@ class Unconfined:
         files: Mapping[str, str],
         *,
         stdin: str = "",
-        limits: Limits = DEFAULT_LIMITS,
+        limits: ProgramLimits = DEFAULT_LIMITS,
     ) -> Ran:
         """Run a command on a copy of the files, as `Runner` says."""
         with _prepared(command, files, limits) as (start, ready, orders):
@@ -52,7 +52,7 @@ class Unconfined:
 
 @contextmanager
 def _prepared(
-    command: Sequence[str], files: Mapping[str, str], limits: Limits
+    command: Sequence[str], files: Mapping[str, str], limits: ProgramLimits
 ) -> Generator[tuple[Start, Ready, Orders]]:
     """Make everything for one run, and clear it away after."""
     with _folder() as root, ready_pipe() as ready:
@@ -82,11 +82,11 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="plait-", ignore_cleanup_errors=True)
 
 
-def _look(root: str, limits: Limits, _: Sequence[int]) -> StoppedBy:
+def _look(root: str, limits: ProgramLimits, _: Sequence[int]) -> StoppedBy:
     return "disk_bytes" if folder_bytes(root, MOST_FILES) > limits.disk_bytes else ""
 
 
-def _most_processes(limits: Limits) -> int | None:
+def _most_processes(limits: ProgramLimits) -> int | None:
     """Return how many processes the user may have: those that run already, and the program's."""
     already = threads_of(os.getuid())
     return already + limits.processes if already else None

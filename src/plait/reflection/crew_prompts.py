@@ -49,7 +49,7 @@ REPLY_CHARACTERS = 600
 """Of a refused reply at most this much is shown again."""
 
 
-class Wording:
+class CrewPrompts:
     """Renders every prompt; `overrides` is a folder with the user's own files, or None."""
 
     def __init__(self, overrides: Path | None = None) -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
+from plait.experience.words.courtesy import plainly
 from plait.experience.words.goals import agree, aligned, key_of, lead_in
 from plait.experience.words.rewording import rewordings
-from plait.experience.words.wording import plainly
 
 
 @pytest.mark.parametrize(

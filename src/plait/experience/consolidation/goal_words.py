@@ -56,7 +56,7 @@ class Said:
     value: str
 
 
-class Wording:
+class GoalWords:
     """The words of one goal."""
 
     def __init__(self, goal: str, named: DateOf = lambda _: None) -> None:

@@ -23,7 +23,7 @@ from plait.tools.tool import Tool
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class EndedRun:
     """A run that ended, and what it worked with."""
 
     task: str

@@ -44,7 +44,7 @@ _SECTION = re.compile(r"^#+ [^\n]*\n\{\{(\w+)\}\}\n*", re.MULTILINE)
 models shown a design of "(none)" write next to nothing."""
 
 
-class Wording:
+class TeamPrompts:
     """Renders every prompt; `overrides` is a folder with the user's own files, or None."""
 
     def __init__(self, overrides: Path | None = None, *, gated: bool = True) -> None:

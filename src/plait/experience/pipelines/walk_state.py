@@ -21,7 +21,7 @@ class LeaveError(Exception):
 
 
 @dataclass(kw_only=True)
-class Place:
+class WalkState:
     """How far a walk is."""
 
     steps: Sequence[Step]
@@ -99,22 +99,24 @@ def open_ways(pipeline: Pipeline, node: str, made: Mapping[str, Sequence[Step]])
     try:
         return open_edges(
             pipeline,
-            Place(steps=(), limits={}, node=node, made={name: list(steps) for name, steps in made.items()}),
+            WalkState(
+                steps=(), limits={}, node=node, made={name: list(steps) for name, steps in made.items()}
+            ),
         )
     except LeaveError:
         return []
 
 
-def open_edges(pipeline: Pipeline, place: Place) -> list[Edge]:
-    """Return the edges of which one is taken at a place: the one whose comparison holds, else those without.
+def open_edges(pipeline: Pipeline, state: WalkState) -> list[Edge]:
+    """Return the edges of which one is taken from here: the one whose comparison holds, else those without.
 
     Raises:
         LeaveError: more than one comparison holds, or one cannot be made.
     """
-    edges = [edge for edge in pipeline.edges if edge.from_node == place.node]
-    holding = place.holding(edges)
+    edges = [edge for edge in pipeline.edges if edge.from_node == state.node]
+    holding = state.holding(edges)
     if len(holding) > 1:
-        raise LeaveError(f"more than one way leads on from {place.node}")
+        raise LeaveError(f"more than one way leads on from {state.node}")
     return holding or [edge for edge in edges if not isinstance(edge.condition, Condition)]
 
 
