@@ -52,6 +52,7 @@ class Fastembed:
     def __init__(self, fails: bool = False) -> None:
         self.fails = fails
         self.folders: list[str] = []
+        self.given: list[str] = []
 
     def TextEmbedding(self, *, specific_model_path: str, **_: object) -> "Fastembed":
         self.folders.append(specific_model_path)
@@ -60,6 +61,7 @@ class Fastembed:
         return self
 
     def embed(self, texts: list[str], batch_size: int) -> list[list[int]]:
+        self.given += texts
         return [[len(text), batch_size] for text in texts]
 
 
@@ -82,6 +84,17 @@ async def test_the_model_is_loaded_once_from_its_folder(monkeypatch: pytest.Monk
     assert await embedder.embed(["four", "seven.."]) == [[4.0, 1.0], [7.0, 1.0]]
     await embeddings.local_embedder().embed(["again"])
     assert library.folders == [str(folder)]
+
+
+async def test_a_text_is_embedded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Fastembed()
+    monkeypatch.setitem(sys.modules, "fastembed", library)
+    lay_out_files()
+    embedder = embeddings.local_embedder()
+    first = await embedder.embed(["task", "program"])
+    first[0].append(9.0)  # What a caller does with a vector is its own.
+    assert await embedder.embed(["task", "another"]) == [[4.0, 1.0], [7.0, 1.0]]
+    assert library.given == ["task", "program", "another"]
 
 
 async def test_a_damaged_model_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

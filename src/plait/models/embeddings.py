@@ -12,7 +12,7 @@ import re
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Protocol
 
 from plait.errors import ModelError, UserError
@@ -22,9 +22,8 @@ from plait.models.machine import threads
 
 # What fastembed calls the model whose files we hand it; it decides how token vectors become one.
 _FASTEMBED_NAME = "sentence-transformers/all-MiniLM-L6-v2"
-_BATCH_TEXTS = 1
-"""A larger batch is hardly faster on a processor, all in it take as long as the longest, and the vector of a
-text would depend on the others: numbers are rounded by the largest of the batch."""
+_KEPT = 512
+"""Vectors that are kept: a task is compared with each program, and most of a program stays as it was."""
 _AT_ONCE = 2
 """The memory that each takes is not given back."""
 
@@ -58,6 +57,7 @@ class LocalEmbedder:
         self._model: Any = None
         self._loading = threading.Lock()
         self._workers = ThreadPoolExecutor(min(_AT_ONCE, threads()), thread_name_prefix="embedder")
+        self._vector = lru_cache(_KEPT)(self._vector_of)
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector for each text; see `Embedder.embed`.
@@ -73,8 +73,13 @@ class LocalEmbedder:
         with self._loading:
             if self._model is None:
                 self._model = self._load()
-        vectors: Iterable[Any] = self._model.embed(texts, batch_size=_BATCH_TEXTS)
-        return [[float(number) for number in vector] for vector in vectors]
+        return [[*self._vector(text)] for text in texts]
+
+    def _vector_of(self, text: str) -> tuple[float, ...]:
+        # Alone: a larger batch is hardly faster on a processor, all in it take as long as the longest, and
+        # the vector of a text would depend on the others, as numbers are rounded by the largest of all.
+        vectors: Iterable[Any] = self._model.embed([text], batch_size=1)
+        return tuple(float(number) for vector in vectors for number in vector)
 
     def _load(self) -> Any:
         try:
