@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rich.console import Console
+from rich.text import Text
 
 from plait.cli.app import run
 from plait.cli.memory import nearest_to
@@ -75,6 +77,27 @@ def test_a_memory_is_listed_newest_first(capsys: pytest.CaptureFixture[str]) -> 
     assert [line.split()[0] for line in lines] == ["id", "bb22", "aa11"]
     assert "pipeline" in lines[2]
     assert GOAL in lines[2]
+
+
+def test_where_no_terminal_is_a_record_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    long = " ".join([GOAL, *("and of Omar" for _ in range(20))])
+    with_store(lambda store: store.add(replace(WORKFLOW, id="dd44", goal=long, key="long", created=3.0)))
+    assert run(["memory", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["id", "dd44", "bb22", "aa11"]
+    assert lines[1].endswith(long)
+    assert lines[2].endswith(GOAL)
+
+
+def test_on_a_terminal_a_long_goal_goes_on_below(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Console, "is_terminal", True)
+    monkeypatch.setenv("COLUMNS", "60")
+    assert run(["memory", "list"]) == 0
+    lines = Text.from_ansi(capsys.readouterr().out).plain.splitlines()
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= 60
 
 
 def test_other_memories_are_listed_apart(capsys: pytest.CaptureFixture[str]) -> None:

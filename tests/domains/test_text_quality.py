@@ -6,7 +6,7 @@ from tests.support.gbnf import accepts
 from tests.support.memory_journal import Memory, MemoryJournal
 
 from plait.domains import checks
-from plait.domains.checks import Check, findings
+from plait.domains.checks import TextCheck, findings
 from plait.domains.judge import Judge, Opinion, grades_grammar, read_grades
 from plait.domains.quality import TextQuality, weaknesses
 from plait.errors import ReplyError
@@ -35,7 +35,7 @@ def judging(model: ScriptedModel) -> Judge:
     ],
 )
 def test_each_condition_tells_good_from_bad(holds: checks.Holds, good: str, bad: str):
-    check = Check(holds=holds, says="no")
+    check = TextCheck(holds=holds, says="no")
     assert findings([check], good) == []
     assert findings([check], bad) == ["no"]
 
@@ -43,10 +43,10 @@ def test_each_condition_tells_good_from_bad(holds: checks.Holds, good: str, bad:
 async def test_checks_alone_give_the_share_that_holds_and_say_what_does_not():
     quality = TextQuality(
         checks=[
-            Check(holds=checks.contains("bike"), says="no bike"),
-            Check(holds=checks.min_words(3), says="short"),
-            Check(holds=checks.contains("rain"), says="It does not rain."),
-            Check(holds=checks.max_words(3), says="It is too long."),
+            TextCheck(holds=checks.contains("bike"), says="no bike"),
+            TextCheck(holds=checks.min_words(3), says="short"),
+            TextCheck(holds=checks.contains("rain"), says="It does not rain."),
+            TextCheck(holds=checks.max_words(3), says="It is too long."),
         ]
     )
     rating = await quality.rate(MemoryJournal(Memory()), "a story", STORY)
@@ -61,7 +61,7 @@ async def test_each_check_is_worked_out_once():
         asked.append(text)
         return False
 
-    quality = TextQuality(checks=[checks.Check(holds=holds, says="no")])
+    quality = TextQuality(checks=[checks.TextCheck(holds=holds, says="no")])
     await quality.rate(MemoryJournal(Memory()), "a task", Solution(product="story", text="Once."))
     assert asked == ["Once."]
 
@@ -106,8 +106,8 @@ async def test_full_grades_leave_nothing_to_find():
 
 
 async def test_checks_are_one_more_dimension_on_the_judges_scale():
-    check = Check(holds=checks.contains("rain"), says="It does not rain.")
-    held = Check(holds=checks.contains("bike"), says="no")
+    check = TextCheck(holds=checks.contains("rain"), says="It does not rain.")
+    held = TextCheck(holds=checks.contains("bike"), says="no")
     async with ScriptedModel([REPLY]) as model:
         quality = TextQuality(checks=[check, held], judge=judging(model))
         rating = await quality.rate(MemoryJournal(Memory()), "a story", STORY)

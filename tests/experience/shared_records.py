@@ -15,14 +15,14 @@ from plait.experience.pipelines.paper_form import as_json
 from plait.experience.pipelines.pipeline import Pipeline
 from plait.experience.record import Experience
 from plait.experience.sharing.lines import header
-from plait.experience.sharing.reading import Origin, ReadFile, read_file
+from plait.experience.sharing.reading import ImportOrigin, ReadFile, read_file
 from plait.experience.sharing.records import shared
 from plait.experience.words.goals import key_of
 from plait.reflection.dates import dates_by
 
 NOTES = "Today is Thursday 2023-11-30."
 GOAL = "Delete my first meeting on December 13"
-FRIEND = Origin(source="friend.jsonl", created=5.0)
+FRIEND = ImportOrigin(source="friend.jsonl", created=5.0)
 
 
 def learned(goal: str, *steps: Step) -> Pipeline:

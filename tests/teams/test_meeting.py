@@ -25,7 +25,7 @@ from plait.models.protocol import Reply, Settings
 from plait.models.scripted import Slow
 from plait.teams.completing import completed
 from plait.teams.meeting import Meeting, origins
-from plait.teams.ratings import MeetingEntry, Ratings
+from plait.teams.ratings import Contender, Ratings
 from plait.teams.solution import Rating, Solution
 
 
@@ -34,11 +34,11 @@ def code(number: int, quality: int, **more: str) -> Solution:
     return Solution(product="code", files=text, by=f"team-{number}")
 
 
-def entries(*qualities: int) -> list[MeetingEntry]:
-    return [MeetingEntry(solution=code(number, quality)) for number, quality in enumerate(qualities, start=1)]
+def entries(*qualities: int) -> list[Contender]:
+    return [Contender(solution=code(number, quality)) for number, quality in enumerate(qualities, start=1)]
 
 
-async def meet(troupe: Troupe, brought: Sequence[MeetingEntry]) -> MeetingEntry:
+async def meet(troupe: Troupe, brought: Sequence[Contender]) -> Contender:
     journal = MemoryJournal(troupe.memory)
     meeting = Meeting(journal, troupe.ensemble, Ratings(journal, troupe.ensemble), CODING)
     return await meeting.hold([entry.solution.by for entry in brought], brought)
@@ -89,7 +89,7 @@ async def test_the_merge_sees_task_solutions_findings_and_analysis_in_this_order
     troupe = Troupe(voices=Merging())
     brought = entries(3, 5)
     findings = Rating(quality=3, findings=["it does not start"])
-    await meet(troupe, [MeetingEntry(solution=brought[0].solution, rating=findings), brought[1]])
+    await meet(troupe, [Contender(solution=brought[0].solution, rating=findings), brought[1]])
     [analysis], [merge] = troupe.prompts("analysis"), troupe.prompts("merge")
     parts = [
         "You are the one who merges.",
@@ -229,7 +229,7 @@ async def test_among_equals_lots_decide_and_a_content_that_is_there_again_goes_f
         gone.add(pruned.by)
     assert len(gone) > 1
     troupe = Troupe(voices=Merging(), prune_from=4)
-    twin = MeetingEntry(solution=Solution(product="code", files=code(1, 5).files, by="team-2"))
+    twin = Contender(solution=Solution(product="code", files=code(1, 5).files, by="team-2"))
     first, _, *others = entries(5, 5, 5, 5)
     await meet(troupe, [first, twin, *others])
     assert [event.by for event in troupe.events(SolutionPruned)] == ["team-2"]
@@ -277,7 +277,7 @@ async def test_the_paper_prunes_groups_that_are_too_small_for_a_share_of_their_o
 async def test_many_equal_solutions_are_never_analysed() -> None:
     troupe = Troupe(voices=Merging())
     files = {"a.py": "quality 4\n"}
-    same = [MeetingEntry(solution=Solution(product="code", files=files, by=f"team-{n}")) for n in range(1, 6)]
+    same = [Contender(solution=Solution(product="code", files=files, by=f"team-{n}")) for n in range(1, 6)]
     await meet(troupe, same)
     assert troupe.parts == []
 
@@ -285,7 +285,7 @@ async def test_many_equal_solutions_are_never_analysed() -> None:
 async def test_equal_solutions_are_merged_without_a_model() -> None:
     troupe = Troupe(voices=Merging())
     same = [
-        MeetingEntry(solution=Solution(product="code", files={"a.py": "quality 4\n"}, by=f"team-{n}"))
+        Contender(solution=Solution(product="code", files={"a.py": "quality 4\n"}, by=f"team-{n}"))
         for n in (1, 2)
     ]
     result = await meet(troupe, same)
@@ -298,7 +298,7 @@ async def test_equal_solutions_are_merged_without_a_model() -> None:
 async def test_of_a_group_with_equal_solutions_the_model_sees_each_once() -> None:
     troupe = Troupe(voices=Merging(), partition=False)
     twin = Solution(product="code", files=code(1, 3).files, by="team-2")
-    await meet(troupe, [*entries(3), MeetingEntry(solution=twin), MeetingEntry(solution=code(3, 5))])
+    await meet(troupe, [*entries(3), Contender(solution=twin), Contender(solution=code(3, 5))])
     assert "# Solution 3" not in troupe.prompts("merge")[0]
     assert "# Solution 2" in troupe.prompts("merge")[0]
 
@@ -308,7 +308,7 @@ async def test_what_a_team_brings_bears_its_name_whoever_made_it() -> None:
     made = [Solution(product="code", files=code(n, n).files, by="before/level-1") for n in (4, 5, 6)]
     journal = MemoryJournal(troupe.memory)
     meeting = Meeting(journal, troupe.ensemble, Ratings(journal, troupe.ensemble), CODING)
-    await meeting.hold(["team-2", "team-3", "team-5"], [MeetingEntry(solution=each) for each in made])
+    await meeting.hold(["team-2", "team-3", "team-5"], [Contender(solution=each) for each in made])
     assert [event.by for event in troupe.events(SolutionPruned)] == ["team-2"]
     assert [event.groups for event in troupe.events(GroupsFormed)] == [[["team-3", "team-5"]]]
     assert [event.inputs for event in troupe.events(SolutionsMerged)] == [["team-3", "team-5"]]
@@ -446,7 +446,7 @@ async def test_a_merge_has_room_for_a_longer_solution_but_asks_for_no_more_than_
     lines: int, asked: int
 ) -> None:
     troupe = Troupe(voices=Merging())
-    brought = [MeetingEntry(solution=code(n, n, long="x = 1 + 1\n" * lines * 2)) for n in (1, 2)]
+    brought = [Contender(solution=code(n, n, long="x = 1 + 1\n" * lines * 2)) for n in (1, 2)]
     await meet(troupe, brought)
     *_, merge = troupe.model.requests
     assert merge.settings.max_tokens == pytest.approx(asked, rel=0.01)
@@ -454,7 +454,7 @@ async def test_a_merge_has_room_for_a_longer_solution_but_asks_for_no_more_than_
 
 async def test_what_is_too_long_for_one_reply_is_not_merged_and_costs_no_call() -> None:
     troupe = Troupe(voices=Merging())
-    brought = [MeetingEntry(solution=code(n, n, long="x = 1 + 1\n" * 6_000)) for n in (1, 2)]
+    brought = [Contender(solution=code(n, n, long="x = 1 + 1\n" * 6_000)) for n in (1, 2)]
     assert (await meet(troupe, brought)).solution.by == "team-2"
     assert troupe.parts == []
     [merged] = troupe.events(SolutionsMerged)
@@ -488,7 +488,7 @@ async def test_texts_are_merged_as_texts() -> None:
 
     troupe = Troupe(voices=Stories(), product="story")
     brought = [
-        MeetingEntry(solution=Solution(product="code", text=f"A story of {n}, quality {n}.", by=f"team-{n}"))
+        Contender(solution=Solution(product="code", text=f"A story of {n}, quality {n}.", by=f"team-{n}"))
         for n in (1, 2)
     ]
     result = await meet(troupe, brought)
@@ -508,10 +508,7 @@ async def test_a_file_that_a_merge_does_not_write_stays_as_the_best_input_has_it
         brought = [code(1, 3, rules="r = 1\n", more="m = 1\n"), code(2, 5, rules="r = 2\n", extra="e = 2\n")]
         result = await meet(
             troupe,
-            [
-                MeetingEntry(solution=each, rating=rating)
-                for each, rating in zip(brought, ratings, strict=True)
-            ],
+            [Contender(solution=each, rating=rating) for each, rating in zip(brought, ratings, strict=True)],
         )
         assert troupe.parts.count("merge") == 1
         assert result.solution.files == {**brought[1].files, "rules.py": "rules = 3\n"}
@@ -526,7 +523,7 @@ async def test_a_file_goes_where_the_merge_says_that_it_removed_it() -> None:
 
     troupe = Troupe(voices=Tidy())
     more = {"rules": "r = 1\n", "extra": "e = 1\n", "data": "d = 1\n"}
-    brought = [MeetingEntry(solution=code(n, n, **more)) for n in (1, 2)]
+    brought = [Contender(solution=code(n, n, **more)) for n in (1, 2)]
     assert list((await meet(troupe, brought)).solution.files) == ["main.py", "data.py"]
 
 
@@ -553,5 +550,5 @@ def test_origins_tell_where_each_file_came_from_unchanged() -> None:
     merged = Solution(
         product="code", files={"main.py": inputs[1].files["main.py"], "rules.py": "r = 3\n"}, by="m"
     )
-    brought = [MeetingEntry(solution=each, name=each.by) for each in inputs]
+    brought = [Contender(solution=each, name=each.by) for each in inputs]
     assert origins(merged, brought) == {"main.py": "team-2", "rules.py": "merged"}

@@ -34,6 +34,8 @@ KINDS: tuple[ExperienceKind, ...] = get_args(ExperienceKind)
 MOST_FOUND = 100
 MOST_GOAL = 2_000
 """Characters of a goal where one record is shown."""
+WIDEST = 1_000
+"""Characters of a line where no terminal sets a bound; no record needs as many."""
 
 app = typer.Typer(help="See, approve, share and forget what runs have learned.", no_args_is_help=True)
 
@@ -52,7 +54,7 @@ def listing(
     elif not records:
         print(f"The memory {memory!r} is empty; runs add to it what they learn.")
     else:
-        Console(highlight=False).print(_table(records))
+        _print(_table(records))
 
 
 @app.command("show")
@@ -85,7 +87,7 @@ def searching(
     if not found:
         print(f"The memory {memory!r} has nothing in use.")
         return
-    Console(highlight=False).print(_table([record for record, _ in found], [alike for _, alike in found]))
+    _print(_table([record for record, _ in found], [alike for _, alike in found]))
 
 
 @app.command("stats")
@@ -168,6 +170,18 @@ def _table(records: Sequence[Experience], alike: Sequence[float] = ()) -> Table:
         goal = escape(one_line(foreign + record.goal))
         table.add_row(*first, record.id, record.kind, record.status, age, served, goal)
     return table
+
+
+def _print(table: Table) -> None:
+    """Print a table; on a terminal a long goal goes on below, elsewhere a record is one line."""
+    console = Console(highlight=False)
+    if console.is_terminal:
+        console.print(table)
+        return
+    console.width = WIDEST
+    with console.capture() as captured:
+        console.print(table)
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def _head(record: Experience) -> list[str]:

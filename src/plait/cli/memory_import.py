@@ -18,7 +18,7 @@ from plait.cli.memory_store import DEFAULT_MEMORY, Name, checked_name, with_stor
 from plait.cli.words import count_text
 from plait.errors import UserError
 from plait.experience.record import MEMORY_NAME, OWN, Experience
-from plait.experience.sharing.reading import Origin, ReadFile, read_file
+from plait.experience.sharing.reading import ImportOrigin, ReadFile, read_file
 from plait.runtime.experience_codec import identity
 from plait.runtime.experience_store import MOST_OF_A_KIND, ExperienceStore
 
@@ -50,7 +50,7 @@ def importing(
 ) -> None:
     """Take records from a file; they wait until you approve them."""
     name = _source(source or ("" if file == STANDARD_INPUT else Path(file).name))
-    read = _read(file, Origin(source=name, memory=checked_name(memory), created=time.time()))
+    read = _read(file, ImportOrigin(source=name, memory=checked_name(memory), created=time.time()))
     for problem in read.problems[:MOST_TOLD]:
         print(f"{file}, {problem}", file=sys.stderr)
     if len(read.problems) > MOST_TOLD:
@@ -113,7 +113,7 @@ def _source(name: str) -> str:
     )
 
 
-def _read(file: str, origin: Origin) -> ReadFile:
+def _read(file: str, origin: ImportOrigin) -> ReadFile:
     try:
         with nullcontext(sys.stdin.buffer) if file == STANDARD_INPUT else open(file, "rb") as stream:
             return read_file(stream, origin)

@@ -12,7 +12,7 @@ Holds: TypeAlias = Callable[[str], bool]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
+class TextCheck:
     """One condition on a text."""
 
     holds: Holds
@@ -50,6 +50,6 @@ def min_lines(least: int) -> Holds:
     return lambda text: sum(1 for line in text.splitlines() if line.strip()) >= least
 
 
-def findings(checks: Sequence[Check], text: str) -> list[str]:
+def findings(checks: Sequence[TextCheck], text: str) -> list[str]:
     """Return what the checks that do not hold say."""
     return [check.says for check in checks if not check.holds(text)]

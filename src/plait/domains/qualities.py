@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from plait.domains.checks import Check, Holds, contains, matches, max_words, min_lines, min_words
+from plait.domains.checks import Holds, TextCheck, contains, matches, max_words, min_lines, min_words
 from plait.domains.declaration import CheckDeclared, QualityDeclared
 from plait.domains.judge import TAKEN, Judge
 from plait.domains.kit import Kit
@@ -70,7 +70,7 @@ def _judge(declared: QualityDeclared, kit: Kit, place: str) -> Judge:
     )
 
 
-def _check(declared: CheckDeclared, place: str) -> Check:
+def _check(declared: CheckDeclared, place: str) -> TextCheck:
     given = {
         name: value for name in _CONDITIONS if (value := getattr(declared, name)) is not None and value != ""
     }
@@ -78,6 +78,6 @@ def _check(declared: CheckDeclared, place: str) -> Check:
         raise UserError(f"{place}: give one condition, of {', '.join(_CONDITIONS)}")
     [(name, value)] = given.items()
     try:
-        return Check(holds=_CONDITIONS[name](value), says=declared.says)
+        return TextCheck(holds=_CONDITIONS[name](value), says=declared.says)
     except re.error as error:
         raise UserError(f"{place}: matches is {value!r}, which is no regular expression: {error}") from error

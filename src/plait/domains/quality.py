@@ -6,7 +6,7 @@ Knows nothing of programs; software has a quality of its own.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plait.domains.checks import Check, findings
+from plait.domains.checks import TextCheck, findings
 from plait.domains.judge import Judge, Opinion
 from plait.journal import Journal
 from plait.teams.solution import Rating, Solution
@@ -23,7 +23,7 @@ class TextQuality:
     All on the judge's scale; without a judge from 0 to 1.
     """
 
-    checks: Sequence[Check] = ()
+    checks: Sequence[TextCheck] = ()
     judge: Judge | None = None
 
     async def rate(self, journal: Journal, task: str, solution: Solution) -> Rating:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from plait.reflection.plan import Plan
-from plait.reflection.rectification import Offer, Operation, Rectification
+from plait.reflection.rectification import Offer, Rectification, RectifyingOperation
 from plait.reflection.trajectory import SubtaskRun, Trajectory
 
 MOST_ADDED = 8
@@ -27,7 +27,7 @@ class Leaf:
     """In plan order: the plan's own leaves, or all that stand for one; itself among them."""
     stand_ins: "Sequence[Leaf]" = ()
     """What was put in its place after it failed."""
-    operation: Operation | None = None
+    operation: RectifyingOperation | None = None
     """How it was rectified."""
     deleted_by: "Leaf | None" = None
     """Whose rectification dropped it."""

@@ -17,7 +17,7 @@ from plait.agents.remarks import remarked_grammar
 from plait.errors import ReplyError
 from plait.reflection.plan import NUMBER, Subtask, copied_goals, plan_line, read_plan
 
-Operation: TypeAlias = Literal["split", "add", "delete", "give_up"]
+RectifyingOperation: TypeAlias = Literal["split", "add", "delete", "give_up"]
 
 GIVE_UP, DELETE, SPLIT, ADD_BEFORE, ADD_AFTER = "give up", "delete", "split", "add before", "add after"
 FEWEST_PARTS, MOST_PARTS = 2, 4
@@ -58,7 +58,7 @@ class Offer:
 class Rectification:
     """What is done about a failed leaf."""
 
-    operation: Operation
+    operation: RectifyingOperation
     subtasks: Sequence[Subtask] = ()
     """What takes its place, in plan order; they depend on one another alone."""
     deleted: Sequence[str] = ()

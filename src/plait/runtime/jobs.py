@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 T = TypeVar("T")
-Outcome: TypeAlias = BaseException | None
-Settle: TypeAlias = Callable[[Outcome, Any], None]
-"""Takes why a job failed, or None and what its function returned."""
+JobOutcome: TypeAlias = BaseException | None
+"""Why a job failed; None where it did not."""
+Settle: TypeAlias = Callable[[JobOutcome, Any], None]
+"""Takes that, and what the function of the job returned."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,7 +56,7 @@ class Transaction:
 
 
 Job: TypeAlias = Append | Transaction
-Settled: TypeAlias = tuple[Job, Outcome, Any]
+Settled: TypeAlias = tuple[Job, JobOutcome, Any]
 
 
 def is_lazy(job: Job) -> bool:
@@ -66,7 +67,7 @@ def is_lazy(job: Job) -> bool:
 def into(future: "Future[T] | asyncio.Future[T]") -> Settle:
     """Return what puts an outcome into a future."""
 
-    def settle(error: Outcome, value: Any) -> None:
+    def settle(error: JobOutcome, value: Any) -> None:
         if future.cancelled():
             return
         if error is None:

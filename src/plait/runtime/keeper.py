@@ -19,7 +19,7 @@ from plait.events import RunFinished
 from plait.runtime import store
 from plait.runtime.database import Database
 from plait.runtime.history import History, read_history
-from plait.runtime.jobs import Append, Outcome, into, result_of
+from plait.runtime.jobs import Append, JobOutcome, into, result_of
 from plait.runtime.journal import RunJournal
 from plait.runtime.locks import Locks, locks_of
 from plait.runtime.recorder import Recorder
@@ -194,7 +194,7 @@ class RunSink:
         future: asyncio.Future[None] = loop.create_future()
         told = into(future)
 
-        def settle(outcome: Outcome, value: object) -> None:
+        def settle(outcome: JobOutcome, value: object) -> None:
             self._failure = self._failure or outcome  # What an event meets is reported by the next step.
             told(outcome, value)
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
-Check: TypeAlias = Callable[[object], bool]
+ShapeCheck: TypeAlias = Callable[[object], bool]
 
 
 @cache
-def checks_of(kind: type[Any]) -> Mapping[str, Check]:
+def checks_of(kind: type[Any]) -> Mapping[str, ShapeCheck]:
     """Return a check for each annotated field of a class."""
     return {name: _check(hint) for name, hint in get_type_hints(kind).items()}
 
@@ -25,7 +25,7 @@ def first_misfit(kind: type[Any], values: Mapping[str, Any]) -> str:
     return next((name for name, value in values.items() if not checks[name](value)), "")
 
 
-def _check(hint: Any) -> Check:
+def _check(hint: Any) -> ShapeCheck:
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is Any:
         return lambda value: True
@@ -43,7 +43,7 @@ def _check(hint: Any) -> Check:
     return _scalar(hint)
 
 
-def _scalar(hint: type[Any]) -> Check:
+def _scalar(hint: type[Any]) -> ShapeCheck:
     if hint is bool:
         return lambda value: isinstance(value, bool)
     accepted = (int, float) if hint is float else (hint,)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from plait.errors import LogError, PlaitError, UserError
 from plait.runtime import appending, store
 from plait.runtime.database import Database
-from plait.runtime.jobs import Append, Job, Outcome, Settled, Transaction, into, is_lazy, settle_all
+from plait.runtime.jobs import Append, Job, JobOutcome, Settled, Transaction, into, is_lazy, settle_all
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -196,7 +196,7 @@ class Writer:
                 raise  # Rolls back whatever the function wrote before; the others are then done again.
             return job, exc, None
 
-    def _remember_failure(self, job: Append, error: Outcome) -> None:
+    def _remember_failure(self, job: Append, error: JobOutcome) -> None:
         """After a hole in a run's log nothing may follow: later rows can rest on the lost ones."""
         if error is not None and job.begins is None:
             failure = error if isinstance(error, LogError) else LogError(str(error))

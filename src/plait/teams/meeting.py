@@ -25,7 +25,7 @@ from plait.teams.gathering import Loss
 from plait.teams.partition import partition
 from plait.teams.places import tell
 from plait.teams.pruning import Candidate, draw, lowest_of_groups
-from plait.teams.ratings import MeetingEntry, Ratings, best
+from plait.teams.ratings import Contender, Ratings, best
 from plait.teams.replies import Points
 from plait.teams.settling import all_through
 from plait.teams.solution import Solution
@@ -39,7 +39,7 @@ class Met:
     """What became of a meeting."""
 
     present: Sequence[str]
-    entry: MeetingEntry | None
+    entry: Contender | None
     """What goes back to all who were there; None where that was one team."""
     loss: Loss | None = None
     """Why the meeting could not be held to its end by this process."""
@@ -57,7 +57,7 @@ class Meeting:
         self._phase = phase
         self._prunes_groups = False
 
-    async def hold(self, teams: Sequence[str], entries: Sequence[MeetingEntry]) -> MeetingEntry:
+    async def hold(self, teams: Sequence[str], entries: Sequence[Contender]) -> Contender:
         """Make one solution of at least two.
 
         Args:
@@ -86,7 +86,7 @@ class Meeting:
         await self._tell("", finished)
         return left[0]
 
-    async def _level(self, level: int, entries: Sequence[MeetingEntry]) -> list[MeetingEntry]:
+    async def _level(self, level: int, entries: Sequence[Contender]) -> list[Contender]:
         """Merge each group of one level, all at once."""
         size = self._settings.group_size if self._settings.partition else len(entries)
         groups = partition(entries, size)
@@ -101,7 +101,7 @@ class Meeting:
             [self._group(place, group, ahead) for place, group in zip(places, groups, strict=True)]
         )
 
-    async def _group(self, place: str, entries: Sequence[MeetingEntry], ahead: bool) -> MeetingEntry:
+    async def _group(self, place: str, entries: Sequence[Contender], ahead: bool) -> Contender:
         """Return what one group makes of its solutions.
 
         Args:
@@ -131,7 +131,7 @@ class Meeting:
         await self._tell(place, _merged(work, entries, different, outcome, solution))
         if outcome.solution is None:
             return standing
-        made = MeetingEntry(solution=solution, name=work.by, points=outcome.own_points)
+        made = Contender(solution=solution, name=work.by, points=outcome.own_points)
         return await self._accepted(place, made, standing)
 
     async def _outcome(self, work: MergeWork, ahead: bool) -> Merged:
@@ -143,14 +143,14 @@ class Meeting:
             outcome = await self._journal.branch(work.by, partial(_merge, self._ensemble), work)
         return replace(outcome, changes=EQUAL, failed="") if alone else outcome
 
-    def _known(self, entries: Sequence[MeetingEntry]) -> list[Points]:
+    def _known(self, entries: Sequence[Contender]) -> list[Points]:
         """Return what is known of all entries from earlier levels, where that is enough."""
         if self._settings.analyse_merged:
             return []
         points = [entry.points for entry in entries if entry.points.strengths or entry.points.weaknesses]
         return points if len(points) == len(entries) else []
 
-    async def _accepted(self, place: str, merged: MeetingEntry, standing: MeetingEntry) -> MeetingEntry:
+    async def _accepted(self, place: str, merged: Contender, standing: Contender) -> Contender:
         """Rate what was merged: below its best input it gives way to that (elitism)."""
         if not self._settings.elitism and not self._prunes_groups:
             return merged
@@ -170,7 +170,7 @@ class Meeting:
         )
         return standing
 
-    async def _pruned(self, groups: Sequence[tuple[str, Sequence[MeetingEntry]]]) -> list[list[MeetingEntry]]:
+    async def _pruned(self, groups: Sequence[tuple[str, Sequence[Contender]]]) -> list[list[Contender]]:
         """Leave the lowest rated of all groups out, each told at the place of its group (equation 4)."""
         out = lowest_of_groups(self._candidates([group for _, group in groups]), self._settings.prune)
         left = [
@@ -189,7 +189,7 @@ class Meeting:
                 await self._tell(place, told)
         return left
 
-    def _candidates(self, groups: Sequence[Sequence[MeetingEntry]]) -> list[list[Candidate]]:
+    def _candidates(self, groups: Sequence[Sequence[Contender]]) -> list[list[Candidate]]:
         seed, seen = self._ensemble.sampling.seed, set[str]()
         candidates: list[list[Candidate]] = []
         for group in groups:
@@ -201,7 +201,7 @@ class Meeting:
                 seen.add(digest)
         return candidates
 
-    async def _rated(self, entries: Sequence[MeetingEntry], place: str = "") -> list[MeetingEntry]:
+    async def _rated(self, entries: Sequence[Contender], place: str = "") -> list[Contender]:
         """Rate what is not rated yet, and tell of it."""
         result, told = await self._ratings.rated(entries)
         for event in told:
@@ -214,8 +214,8 @@ class Meeting:
 
 def _merged(
     work: MergeWork,
-    entries: Sequence[MeetingEntry],
-    different: Sequence[MeetingEntry],
+    entries: Sequence[Contender],
+    different: Sequence[Contender],
     outcome: Merged,
     solution: Solution,
 ) -> SolutionsMerged:
@@ -235,7 +235,7 @@ def _merged(
     )
 
 
-def origins(merged: Solution, inputs: Sequence[MeetingEntry]) -> dict[str, str]:
+def origins(merged: Solution, inputs: Sequence[Contender]) -> dict[str, str]:
     """Return for each file which input has it just so, else `merged`."""
     return {
         path: next((each.name for each in inputs if each.solution.files.get(path) == content), "merged")

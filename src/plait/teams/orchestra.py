@@ -22,7 +22,7 @@ from plait.teams.losses import loss_of, what_stopped
 from plait.teams.meeting import Meeting, Met
 from plait.teams.phase_values import PhaseResult, PhaseWork
 from plait.teams.places import tell
-from plait.teams.ratings import MeetingEntry, Ratings, best
+from plait.teams.ratings import Contender, Ratings, best
 from plait.teams.stall import Stalled
 from plait.teams.team import Team, inspected_next, make_teams
 
@@ -135,7 +135,7 @@ class _Orchestra:
                 self._lacking[f"{team.name} in {phase.name}"] = error
             return loss
         self._economy.ended(budget)
-        team.take(MeetingEntry(solution=result.solution, rating=result.rating))
+        team.take(Contender(solution=result.solution, rating=result.rating))
         self._offer(team, phase)
         return None
 
@@ -242,7 +242,7 @@ class _Orchestra:
         gathering, name = self._meetings[phase.name], phase.name
         attendance = await gathering.attendance(self._journal, f"{name}/{ATTENDANCE}", self._settled.wait)
         present = attendance.present
-        entry: MeetingEntry | None = None
+        entry: Contender | None = None
         if len(present) > 1:
             brought = [team.entry(phase.writes) for team in self._teams if team.name in present]
             entry = await self._agreed(phase, present, [each for each in brought if each is not None])
@@ -252,9 +252,7 @@ class _Orchestra:
                 await tell(self._journal, name, *told)
         return Met(present=present, entry=entry)
 
-    async def _agreed(
-        self, phase: Phase, present: Sequence[str], brought: Sequence[MeetingEntry]
-    ) -> MeetingEntry:
+    async def _agreed(self, phase: Phase, present: Sequence[str], brought: Sequence[Contender]) -> Contender:
         """Return what a meeting makes of what its teams bring; the best of it where it cannot be paid."""
         phases = next(team.chain.phases for team in self._teams if team.name == present[0])
         rest = len(phases) - phases.index(phase) - 1

@@ -18,8 +18,8 @@ from plait.teams.solution import Rating, Solution
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeetingEntry:
-    """A solution, with its rating where that is known."""
+class Contender:
+    """A solution that stands for its team, with its rating where that is known."""
 
     solution: Solution
     rating: Rating | None = None
@@ -34,7 +34,7 @@ class MeetingEntry:
         return None if self.rating is None else self.rating.quality
 
 
-def best(entries: Sequence[MeetingEntry]) -> int:
+def best(entries: Sequence[Contender]) -> int:
     """Return the place of the best rated entry; of equals the first, and one without a rating last."""
     qualities = [-math.inf if entry.quality is None else entry.quality for entry in entries]
     return qualities.index(max(qualities))
@@ -49,7 +49,7 @@ class Ratings:
         self._found: dict[str, Rating | None] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
-    async def rated(self, entries: Sequence[MeetingEntry]) -> tuple[list[MeetingEntry], list[SolutionRated]]:
+    async def rated(self, entries: Sequence[Contender]) -> tuple[list[Contender], list[SolutionRated]]:
         """Rate what is not rated yet, all at once; return the entries, and what to tell of them in order.
 
         Raises:
@@ -63,7 +63,7 @@ class Ratings:
                 told.setdefault(entry.solution.digest, rating_event(entry.solution, entry.rating, by))
         return result, list(told.values())
 
-    async def _one(self, entry: MeetingEntry) -> MeetingEntry:
+    async def _one(self, entry: Contender) -> Contender:
         if entry.rating is not None:
             return entry
         return replace(entry, rating=await self._of(entry.solution))

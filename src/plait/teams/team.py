@@ -12,7 +12,7 @@ from plait.teams.chain import Chain, Phase
 from plait.teams.economy import share_of
 from plait.teams.ensemble import Ensemble
 from plait.teams.phase_values import PhaseWork, team_name
-from plait.teams.ratings import MeetingEntry
+from plait.teams.ratings import Contender
 from plait.teams.solution import Rating, Solution
 
 
@@ -33,16 +33,16 @@ class Team:
         """As paths and events have it."""
         return team_name(self.number)
 
-    def entry(self, product: str) -> MeetingEntry | None:
+    def entry(self, product: str) -> Contender | None:
         """Return what it has of a product."""
         solution = self.products.get(product)
         return (
             None
             if solution is None
-            else MeetingEntry(solution=solution, rating=self.ratings.get(solution.digest))
+            else Contender(solution=solution, rating=self.ratings.get(solution.digest))
         )
 
-    def take(self, entry: MeetingEntry) -> None:
+    def take(self, entry: Contender) -> None:
         """Replace what it has of a product."""
         self.products[entry.solution.product] = entry.solution
         if entry.rating is not None:

@@ -22,7 +22,7 @@ from plait.teams.chain import Chain, Domain, Phase
 from plait.teams.ensemble import Ensemble
 from plait.teams.meeting import Meeting
 from plait.teams.places import tell
-from plait.teams.ratings import MeetingEntry, Ratings
+from plait.teams.ratings import Contender, Ratings
 from plait.teams.solution import Quality, Rating, Solution
 
 MOST_SCORE = 10.0
@@ -138,8 +138,8 @@ async def meet_on_answers(
 
 
 async def _met(
-    journal: Journal, ensemble: Ensemble, phase: Phase, entries: Mapping[str, MeetingEntry]
-) -> MeetingEntry:
+    journal: Journal, ensemble: Ensemble, phase: Phase, entries: Mapping[str, Contender]
+) -> Contender:
     """Hold a meeting, and return what came of it with its rating."""
     if len(entries) == 1:
         return next(iter(entries.values()))
@@ -151,7 +151,7 @@ async def _met(
     return rated
 
 
-def _whose(entry: MeetingEntry, entries: Mapping[str, MeetingEntry]) -> str | None:
+def _whose(entry: Contender, entries: Mapping[str, Contender]) -> str | None:
     """Return the first team that brought what came of a meeting, or None where it was merged."""
     same = (team for team, each in entries.items() if each.solution.digest == entry.solution.digest)
     return next(same, None)
@@ -198,16 +198,16 @@ def _rating(judged: Judged[Any]) -> Rating:
     return Rating(quality=(judged.score or 0.0) / MOST_SCORE, findings=findings)
 
 
-def _plan_entry(crew: Crew, team: str, judged: Judged[Plan]) -> MeetingEntry:
+def _plan_entry(crew: Crew, team: str, judged: Judged[Plan]) -> Contender:
     """Return a team's plan; the task itself, where no try of its planner gave one, is worth least."""
     solution = Solution(product=PLAN.writes, text=_listed(judged.output), by=team)
     made_none = crew.settings.planner.enabled and judged.score is None
-    return MeetingEntry(solution=solution, rating=Rating(quality=0.0) if made_none else None)
+    return Contender(solution=solution, rating=Rating(quality=0.0) if made_none else None)
 
 
-def _answer_entry(team: str, judged: Judged[Any]) -> MeetingEntry:
+def _answer_entry(team: str, judged: Judged[Any]) -> Contender:
     solution = Solution(product=ANSWER.writes, text=str(judged.output), by=team)
-    return MeetingEntry(solution=solution, rating=None if judged.score is None else _rating(judged))
+    return Contender(solution=solution, rating=None if judged.score is None else _rating(judged))
 
 
 def _most_given(answers: Sequence[Judged[Any]]) -> Judged[Any]:

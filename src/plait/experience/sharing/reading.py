@@ -43,7 +43,7 @@ _PHASE = re.compile(r"[\w-]{1,60}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Origin:
+class ImportOrigin:
     """Where records come from, and where they go."""
 
     source: str
@@ -61,7 +61,7 @@ class ReadFile:
     """One line for each line of the file that is no sound record: its number, and what is wrong."""
 
 
-def read_file(stream: BinaryIO, origin: Origin) -> ReadFile:
+def read_file(stream: BinaryIO, origin: ImportOrigin) -> ReadFile:
     """Read all records of a file; a line that is not sound hides no other.
 
     Raises:
@@ -83,7 +83,7 @@ def read_file(stream: BinaryIO, origin: Origin) -> ReadFile:
     return found
 
 
-def read_record(line: bytes, origin: Origin) -> Experience:
+def read_record(line: bytes, origin: ImportOrigin) -> Experience:
     """Read one line.
 
     Raises:

@@ -19,7 +19,7 @@ from plait.experience.pipelines.pipeline import Condition, Constant, FromGoal, P
 from plait.experience.record import Experience
 from plait.experience.sharing.personal import names_secret, why_model, why_personal, why_text
 from plait.experience.sharing.pipeline import told_otherwise
-from plait.experience.sharing.reading import Origin, read_record
+from plait.experience.sharing.reading import ImportOrigin, read_record
 from plait.experience.sharing.values import StandIns
 from plait.experience.situation import kept_situation
 from plait.journal import JSON, JSONObject
@@ -71,7 +71,7 @@ def shared(record: Experience, secrets: Collection[str] = ()) -> Shared:
     }
     line = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
     # What a reader would refuse is better refused here.
-    read = read_record(line.encode("utf-8", "replace"), Origin(source="here", created=0.0))
+    read = read_record(line.encode("utf-8", "replace"), ImportOrigin(source="here", created=0.0))
     found = [*_doubts(record.kind, instead.goal, content, secrets), *_left(content, instead)]
     if record.kind == "pipeline":
         found += _slots(from_json(record.content), from_json(content), secrets)

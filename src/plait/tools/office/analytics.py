@@ -5,7 +5,7 @@ Knows nothing of drawing: a plot is only a line in a table. Days without any vis
 
 from collections.abc import Callable, Mapping, Sequence
 
-from plait.tools.office.declaration import Answer, Declaration, choice, one_of, text
+from plait.tools.office.declaration import Declaration, OfficeAnswer, choice, one_of, text
 from plait.tools.office.moments import bounds
 from plait.tools.office.tables import Office, Row, visits
 
@@ -22,7 +22,7 @@ _PLOT_TYPES = ("bar", "line", "scatter", "histogram")
 _SOURCES = ("direct", "referral", "search engine", "social media")
 
 
-def get_visitor_information_by_id(office: Office, visitor_id: str | None = None) -> Answer:
+def get_visitor_information_by_id(office: Office, visitor_id: str | None = None) -> OfficeAnswer:
     """Return all visits of a visitor."""
     if not visitor_id:
         return "Visitor ID not provided."
@@ -35,7 +35,7 @@ def create_plot(
     time_max: str | None = None,
     value_to_plot: str | None = None,
     plot_type: str | None = None,
-) -> Answer:
+) -> OfficeAnswer:
     """Record a plot and return its file's name."""
     if not time_min:
         return "Start date not provided."
@@ -50,12 +50,16 @@ def create_plot(
     return file_path
 
 
-def total_visits_count(office: Office, time_min: str | None = None, time_max: str | None = None) -> Answer:
+def total_visits_count(
+    office: Office, time_min: str | None = None, time_max: str | None = None
+) -> OfficeAnswer:
     """Return the number of visits of every day."""
     return _per_day(time_min, time_max, _count(lambda visit: True))
 
 
-def engaged_users_count(office: Office, time_min: str | None = None, time_max: str | None = None) -> Answer:
+def engaged_users_count(
+    office: Office, time_min: str | None = None, time_max: str | None = None
+) -> OfficeAnswer:
     """Return the number of engaged visits of every day."""
     return _per_day(time_min, time_max, _count(lambda visit: visit["user_engaged"] == "True"))
 
@@ -65,7 +69,7 @@ def traffic_source_count(
     time_min: str | None = None,
     time_max: str | None = None,
     traffic_source: str | None = None,
-) -> Answer:
+) -> OfficeAnswer:
     """Return the number of visits of every day from one source, or from all."""
     if traffic_source and traffic_source not in _SOURCES:
         return f"Traffic source must be {one_of(_SOURCES)}."
@@ -78,7 +82,7 @@ def traffic_source_count(
 
 def get_average_session_duration(
     office: Office, time_min: str | None = None, time_max: str | None = None
-) -> Answer:
+) -> OfficeAnswer:
     """Return the mean duration in seconds of every day's visits."""
     return _per_day(time_min, time_max, _mean_duration)
 
@@ -91,7 +95,9 @@ def _mean_duration(day: Sequence[Row]) -> float:
     return sum(float(visit["session_duration_seconds"]) for visit in day) / len(day)
 
 
-def _per_day(time_min: str | None, time_max: str | None, measure: Callable[[Sequence[Row]], float]) -> Answer:
+def _per_day(
+    time_min: str | None, time_max: str | None, measure: Callable[[Sequence[Row]], float]
+) -> OfficeAnswer:
     within = bounds(by_day=True, time_min=time_min, time_max=time_max)
     if isinstance(within, str):
         return within

@@ -3,7 +3,7 @@
 Knows nothing of the people's free time: two events at one time are allowed.
 """
 
-from plait.tools.office.declaration import SEARCH_LIMIT, Answer, Declaration, choice, contains, text
+from plait.tools.office.declaration import SEARCH_LIMIT, Declaration, OfficeAnswer, choice, contains, text
 from plait.tools.office.moments import bounds
 from plait.tools.office.tables import COLUMNS, Office
 
@@ -12,7 +12,7 @@ _FIELDS = COLUMNS["calendar_events"]
 
 def get_event_information_by_id(
     office: Office, event_id: str | None = None, field: str | None = None
-) -> Answer:
+) -> OfficeAnswer:
     """Return one field of an event."""
     if not event_id:
         return "Event ID not provided."
@@ -26,7 +26,7 @@ def get_event_information_by_id(
 
 def search_events(
     office: Office, query: str | None = None, time_min: str | None = None, time_max: str | None = None
-) -> Answer:
+) -> OfficeAnswer:
     """Return the first events, in the order of the table, that match and start within the bounds."""
     within = bounds(by_day=False, time_min=time_min, time_max=time_max)
     if isinstance(within, str):
@@ -46,7 +46,7 @@ def create_event(
     participant_email: str | None = None,
     event_start: str | None = None,
     duration: str | None = None,
-) -> Answer:
+) -> OfficeAnswer:
     """Add an event and return its id."""
     if not event_name:
         return "Event name not provided."
@@ -61,7 +61,7 @@ def create_event(
     return event_id
 
 
-def delete_event(office: Office, event_id: str | None = None) -> Answer:
+def delete_event(office: Office, event_id: str | None = None) -> OfficeAnswer:
     """Take an event out of the calendar."""
     if not event_id:
         return "Event ID not provided."
@@ -73,7 +73,7 @@ def delete_event(office: Office, event_id: str | None = None) -> Answer:
 
 def update_event(
     office: Office, event_id: str | None = None, field: str | None = None, new_value: str | None = None
-) -> Answer:
+) -> OfficeAnswer:
     """Set one column of an event."""
     if not event_id or not field or not new_value:
         return "Event ID, field or new value not provided."

@@ -5,8 +5,8 @@ Knows nothing of the other tables. Its tools are named `customer_relationship_ma
 
 from plait.tools.office.declaration import (
     SEARCH_LIMIT,
-    Answer,
     Declaration,
+    OfficeAnswer,
     choice,
     contains,
     one_of,
@@ -31,7 +31,7 @@ def search_customers(
     last_contact_date_max: str | None = None,
     follow_up_by_min: str | None = None,
     follow_up_by_max: str | None = None,
-) -> Answer:
+) -> OfficeAnswer:
     """Return the first customers that match every given part and lie within the bounds."""
     parts = {
         "customer_name": customer_name,
@@ -63,7 +63,7 @@ def search_customers(
 
 def update_customer(
     office: Office, customer_id: str | None = None, field: str | None = None, new_value: str | None = None
-) -> Answer:
+) -> OfficeAnswer:
     """Set one column of a customer."""
     if not customer_id or not field or not new_value:
         return "Customer ID, field or new value not provided."
@@ -91,7 +91,7 @@ def add_customer(
     product_interest: str | None = None,
     notes: str = "",
     follow_up_by: str | None = None,
-) -> Answer:
+) -> OfficeAnswer:
     """Add a customer and return the id."""
     if not customer_name or not assigned_to_email or not status:
         return "Customer name, assigned-to email or status not provided."
@@ -113,7 +113,7 @@ def add_customer(
     return customer_id
 
 
-def delete_customer(office: Office, customer_id: str | None = None) -> Answer:
+def delete_customer(office: Office, customer_id: str | None = None) -> OfficeAnswer:
     """Take a customer out of the table."""
     if not customer_id:
         return "Customer ID not provided."

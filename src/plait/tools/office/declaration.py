@@ -13,7 +13,7 @@ from plait.errors import ToolError
 from plait.tools.office.tables import Office
 from plait.tools.tool import DEFAULT_OBSERVATION_CHARACTERS, Effect, Tool
 
-Answer: TypeAlias = (
+OfficeAnswer: TypeAlias = (
     "str | dict[str, str] | dict[str, int] | dict[str, float] | list[str] | list[dict[str, str]]"
 )
 """What a tool answers: a message, or JSON values."""
@@ -32,7 +32,7 @@ class Declaration:
 
     name: str
     description: str
-    function: Callable[..., Answer]
+    function: Callable[..., OfficeAnswer]
     """Takes the office, then the arguments by name; every argument is text and optional."""
     parameters: Mapping[str, Mapping[str, Any]]
     required: Sequence[str] = ()
@@ -40,7 +40,7 @@ class Declaration:
     observation_characters: int = DEFAULT_OBSERVATION_CHARACTERS
     most_rows: int | None = None
 
-    def call(self, office: Office, arguments: Mapping[str, Any]) -> Answer:
+    def call(self, office: Office, arguments: Mapping[str, Any]) -> OfficeAnswer:
         """Run the tool.
 
         Raises:
@@ -75,7 +75,7 @@ class Declaration:
 
         # Runs in the event loop on purpose: a call takes a few milliseconds, and in one piece it can
         # neither be cut in two by a cancellation nor meet another change of the same table.
-        async def run(arguments: Mapping[str, Any]) -> Answer:
+        async def run(arguments: Mapping[str, Any]) -> OfficeAnswer:
             return self.call(office, arguments)
 
         return Tool(

@@ -3,11 +3,11 @@
 Knows nothing of the other tables. Its tool is named `company_directory.find_email_address`.
 """
 
-from plait.tools.office.declaration import Answer, Declaration, text
+from plait.tools.office.declaration import Declaration, OfficeAnswer, text
 from plait.tools.office.tables import Office, addresses
 
 
-def find_email_address(office: Office, name: str | None = None) -> Answer:
+def find_email_address(office: Office, name: str | None = None) -> OfficeAnswer:
     """Return all addresses that contain a name."""
     if not name:
         return "Name not provided."

@@ -3,7 +3,7 @@
 Knows nothing of a network: what is sent becomes a row of the outbox.
 """
 
-from plait.tools.office.declaration import SEARCH_LIMIT, Answer, Declaration, choice, text
+from plait.tools.office.declaration import SEARCH_LIMIT, Declaration, OfficeAnswer, choice, text
 from plait.tools.office.moments import bounds
 from plait.tools.office.tables import COLUMNS, FIXED_TIME, Office, Row
 
@@ -12,7 +12,7 @@ _FIELDS = COLUMNS["emails"]
 
 def get_email_information_by_id(
     office: Office, email_id: str | None = None, field: str | None = None
-) -> Answer:
+) -> OfficeAnswer:
     """Return one field of an e-mail."""
     if not email_id:
         return "Email ID not provided."
@@ -26,7 +26,7 @@ def get_email_information_by_id(
 
 def search_emails(
     office: Office, query: str | None = None, date_min: str | None = None, date_max: str | None = None
-) -> Answer:
+) -> OfficeAnswer:
     """Return the newest e-mails in which every word of the query occurs, newest first."""
     within = bounds(by_day=True, date_min=date_min, date_max=date_max)
     if isinstance(within, str):
@@ -49,7 +49,7 @@ def _has_all(email: Row, words: list[str]) -> bool:
 
 def send_email(
     office: Office, recipient: str | None = None, subject: str | None = None, body: str | None = None
-) -> Answer:
+) -> OfficeAnswer:
     """Add an e-mail to the outbox."""
     if not recipient or not subject or not body:
         return "Recipient, subject or body not provided."
@@ -64,7 +64,7 @@ def _is_address(recipient: str) -> bool:
     return "@" in recipient and "." in recipient
 
 
-def delete_email(office: Office, email_id: str | None = None) -> Answer:
+def delete_email(office: Office, email_id: str | None = None) -> OfficeAnswer:
     """Take an e-mail out of the table."""
     if not email_id:
         return "Email ID not provided."
@@ -74,7 +74,7 @@ def delete_email(office: Office, email_id: str | None = None) -> Answer:
     return "Email deleted successfully."
 
 
-def forward_email(office: Office, email_id: str | None = None, recipient: str | None = None) -> Answer:
+def forward_email(office: Office, email_id: str | None = None, recipient: str | None = None) -> OfficeAnswer:
     """Send an e-mail's text on to somebody else."""
     if not email_id or not recipient:
         return "Email ID or recipient not provided."
@@ -87,7 +87,7 @@ def forward_email(office: Office, email_id: str | None = None, recipient: str | 
     return "Email forwarded successfully." if sent == "Email sent successfully." else sent
 
 
-def reply_email(office: Office, email_id: str | None = None, body: str | None = None) -> Answer:
+def reply_email(office: Office, email_id: str | None = None, body: str | None = None) -> OfficeAnswer:
     """Answer an e-mail under the same subject."""
     if not email_id or not body:
         return "Email ID or body not provided."

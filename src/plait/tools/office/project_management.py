@@ -3,7 +3,7 @@
 Knows nothing of people beyond the board: an assignee is whoever has a task on it.
 """
 
-from plait.tools.office.declaration import Answer, Declaration, choice, contains, one_of, text
+from plait.tools.office.declaration import Declaration, OfficeAnswer, choice, contains, one_of, text
 from plait.tools.office.tables import COLUMNS, Office
 
 _FIELDS = COLUMNS["project_tasks"]
@@ -16,7 +16,7 @@ _SEARCH_CHARACTERS = 8_000
 
 def get_task_information_by_id(
     office: Office, task_id: str | None = None, field: str | None = None
-) -> Answer:
+) -> OfficeAnswer:
     """Return one field of a task."""
     if not task_id:
         return "Task ID not provided."
@@ -35,7 +35,7 @@ def search_tasks(
     list_name: str | None = None,
     due_date: str | None = None,
     board: str | None = None,
-) -> Answer:
+) -> OfficeAnswer:
     """Return all tasks that match every given part."""
     parts = {
         "task_name": task_name,
@@ -61,7 +61,7 @@ def create_task(
     list_name: str | None = None,
     due_date: str | None = None,
     board: str | None = None,
-) -> Answer:
+) -> OfficeAnswer:
     """Add a task and return its id."""
     if not task_name or not assigned_to_email or not list_name or not due_date or not board:
         return "Missing task details."
@@ -74,7 +74,7 @@ def create_task(
     return task_id
 
 
-def delete_task(office: Office, task_id: str | None = None) -> Answer:
+def delete_task(office: Office, task_id: str | None = None) -> OfficeAnswer:
     """Take a task off the board."""
     if not task_id:
         return "Task ID not provided."
@@ -86,7 +86,7 @@ def delete_task(office: Office, task_id: str | None = None) -> Answer:
 
 def update_task(
     office: Office, task_id: str | None = None, field: str | None = None, new_value: str | None = None
-) -> Answer:
+) -> OfficeAnswer:
     """Set one column of a task."""
     if not task_id or not field or not new_value:
         return "Task ID, field or new value not provided."
