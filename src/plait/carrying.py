@@ -19,7 +19,7 @@ from plait.models.ledger import entries, own_records, totals
 from plait.models.protocol import LanguageModel
 from plait.models.resolve import resolve_model
 from plait.outfit.consolidating import Consolidator
-from plait.outfit.domains import Means, making_of
+from plait.outfit.domains import DomainMeans, making_of
 from plait.outfit.embedding import CountedEmbedder
 from plait.outfit.ended_run import EndedRun
 from plait.outfit.handing_over import RunFolder, handed_over, laid_out
@@ -228,7 +228,7 @@ async def _workshop(
     """Return all that the weave works with."""
     options = Options.from_json(journal.options)
     embedder = CountedEmbedder(hands.embedder or local_embedder(), journal)
-    means = Means(model=model, budget=budget, domain=hands.domain, embedder=embedder)
+    means = DomainMeans(model=model, budget=budget, domain=hands.domain, embedder=embedder)
     return workshop_of(
         options,
         toolset,

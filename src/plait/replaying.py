@@ -17,7 +17,7 @@ from plait.experience.record import Memory
 from plait.journal import Journal
 from plait.models.budget import Budget
 from plait.models.protocol import Reply, Request
-from plait.outfit.domains import Means, making_of
+from plait.outfit.domains import DomainMeans, making_of
 from plait.outfit.tools import described_tools
 from plait.outfit.workshop import read_task, workshop_of
 from plait.runtime.options import Options
@@ -56,7 +56,7 @@ async def replay(
     options = Options.from_json(journal.options)
     toolset = await _toolset(journal, options)
     model, budget = _Recorded(options.model, records), Budget(options.limits())
-    means = Means(model=model, budget=budget, domain=domain, runner=_no_runner)
+    means = DomainMeans(model=model, budget=budget, domain=domain, runner=_no_runner)
     making = await making_of(journal, options, means)
     workshop = workshop_of(
         options, toolset, model=model, budget=budget, making=making, memory=cast("Memory", _Unasked())

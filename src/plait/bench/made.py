@@ -15,8 +15,7 @@ from plait.journal import Journal
 from plait.models.budget import Budget
 from plait.models.embeddings import local_embedder
 from plait.models.fenced import OWN_PREFIX
-from plait.outfit.domains import Means as DomainMeans
-from plait.outfit.domains import making_of
+from plait.outfit.domains import DomainMeans, making_of
 from plait.outfit.embedding import CountedEmbedder
 from plait.teams.ratings import rating_event
 from plait.teams.solution import Quality, Rating, Solution

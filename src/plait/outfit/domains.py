@@ -33,7 +33,7 @@ NO_SANDBOX = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Means:
+class DomainMeans:
     """What a domain's quality is given besides what options say."""
 
     model: LanguageModel
@@ -46,7 +46,7 @@ class Means:
     """Used instead of the local one."""
 
 
-async def making_of(journal: Journal, options: Options, means: Means) -> Making | None:
+async def making_of(journal: Journal, options: Options, means: DomainMeans) -> Making | None:
     """Return what teams make; None for a tool task.
 
     Raises:
@@ -86,7 +86,7 @@ def _best(domain: Domain) -> float | None:
             return None
 
 
-def _needs_sandbox(domain: Domain, options: Options, means: Means) -> bool:
+def _needs_sandbox(domain: Domain, options: Options, means: DomainMeans) -> bool:
     """Whether programs will be run in a sandbox of this machine; a lent domain sees to that itself."""
     own = not options.domain.startswith(LENT) and means.runner is None
     return own and options.sandbox and isinstance(domain.quality, SoftwareQuality)
@@ -104,7 +104,7 @@ async def _check_sandbox() -> None:
         raise UserError(error.message) from error
 
 
-async def _domain(journal: Journal, options: Options, means: Means) -> Domain:
+async def _domain(journal: Journal, options: Options, means: DomainMeans) -> Domain:
     if options.domain.startswith(LENT):
         if means.domain is None:
             name = options.domain.removeprefix(LENT)
@@ -131,7 +131,7 @@ async def _recorded(journal: Journal, domain: str) -> DomainFiles:
         raise LogError(f"the domain on record cannot be read: {str(recorded)[:80]!r}") from error
 
 
-def _kit(options: Options, means: Means) -> Kit:
+def _kit(options: Options, means: DomainMeans) -> Kit:
     judge = Agent(
         role=JUDGE,
         strand=STRAND,
