@@ -11,7 +11,7 @@ from plait.reflection.hours import hour_limit, outside
 
 ROWS = """event_id | name | start
 00000165 | initiative | 2023-12-01 09:00:00
-00000091 | assessment | 2023-12-01 10:30:00
+00000091 | assessment | 2023-12-01 10:00:00
 00000252 | brainstorming | 2023-12-01 15:00:00"""
 TASK = "Cancel my meetings on Friday before 10:30"
 
@@ -32,6 +32,10 @@ TASK = "Cancel my meetings on Friday before 10:30"
         ("Delete the email about the meeting after 3 pm", "None"),
         ("Delete the rows after 12", "None"),
         ("Cancel all calls after 07:30 tomorrow", "after 07:30"),
+        ("Cancel all calls after 7:30 tomorrow", "after 07:30"),
+        ("Cancel all calls after 7 tomorrow", "after 19:00"),
+        ("Delete my meetings on Wednesday after 1:30", "after 13:30"),
+        ("Delete my meetings on Wednesday before 1:30 am", "before 01:30"),
         ("Move my meetings before 10:30 to Monday", "None"),
         ("Cancel my meetings before 3 and after 5", "None"),
         ("Cancel my meetings before 12 December", "None"),
@@ -60,7 +64,11 @@ def test_a_record_with_one_moment_on_the_wrong_side_is_outside() -> None:
     assert after is not None
     ids = ["00000165", "00000091", "00000252", "00000007"]
     assert outside(before, ids, [ROWS]) == {"00000252": "2023-12-01 15:00:00"}
-    assert outside(after, ids, [ROWS]) == {"00000165": "2023-12-01 09:00:00"}
+    early = {"00000165": "2023-12-01 09:00:00", "00000091": "2023-12-01 10:00:00"}
+    assert outside(after, ids, [ROWS]) == early
+    on_the_hour = "event_id | name | start\n00000165 | initiative | 2023-12-01 10:30:00"
+    assert [*outside(before, ["00000165"], [on_the_hour])] == ["00000165"]
+    assert outside(after, ["00000165"], [on_the_hour]) == {}
     moved = "event_id | name | start\n00000252 | brainstorming | 2023-12-01 08:00:00"
     assert outside(before, ids, [ROWS, moved]) == {}  # Nobody knows which of the two counts.
 

@@ -364,6 +364,36 @@ async def test_after_one_of_several_effects_the_others_are_offered() -> None:
     assert (accepts(second, letter), accepts(second, search(who="dana"))) == (True, False)
 
 
+async def test_who_insists_on_what_is_outside_the_hours_may_look_once_more_and_then_only_end_it() -> None:
+    @tool(effect="changes")
+    def delete_event(event_id: str) -> str:
+        return ""
+
+    @tool(effect="reads")
+    def search_events(after: str) -> str:
+        return ""
+
+    tools = [from_function(each, source="tests") for each in (delete_event, search_events)]
+    head = "event_id | event_start"
+    morning = step("search_events", {"after": "00:00"}, f"{head}\n17 | 2023-12-05 09:00:00")
+    later = step("search_events", {"after": "09:00"}, f"{head}\n18 | 2023-12-05 11:30:00")
+    inside = step("search_events", {"after": "07:00"}, f"{head}\n19 | 2023-12-05 08:00:00")
+    refused, look = call('delete_event(event_id="17")'), call('search_events(after="10:00")')
+    for found, looks, deletes in (
+        ([morning], True, False),
+        ([morning, later], False, False),
+        ([morning, later, inside], True, True),
+    ):
+        stage = Stage(task="Cancel my meetings on Tuesday before 9", tools=tools, tool=[refused, done()])
+        assert (await chosen(stage, *found)).done
+        second = second_offer(stage)
+        assert (accepts(second, look), accepts(second, refused)) == (looks, deletes)
+    gone = step("delete_event", {"event_id": "19"}, "Deleted.")
+    stage = Stage(task="Cancel my meetings on Tuesday before 9", tools=tools, tool=[refused, done()])
+    assert (await chosen(stage, morning, inside, replace(gone, effect=True))).done
+    assert not accepts(second_offer(stage), look)
+
+
 async def test_the_tool_that_is_meant_is_offered_also_where_another_record_seems_right() -> None:
     @tool(effect="changes")
     def forward_letter(letter_id: str) -> str:

@@ -23,6 +23,7 @@ MADE_UP = "is in no result and not in the task: look it up first"
 MADE_UP_BESIDE = "is in no result and not in the task; the results have"
 SHOWN_IDS = 5
 _PLAIN_ID = re.compile(r"[\w-]{1,64}")
+LEAVE_IT = "leave it, and call done if no other is left"
 MAY_BE_DONE = "nobody knows whether this was done already: look it up, or call done and say so"
 _CALLERS_OWN = re.compile(
     r"(?:x|client)_?request_?id|correlation_?id|trace_?id|idempotency_?id", re.IGNORECASE
@@ -149,7 +150,7 @@ def _out_of_hours(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Ite
     ids = [text for name, value in arguments.items() if is_identifier(name) for text in strings(value)]
     for id, moment in outside(limit, ids, known.texts[1:]).items():
         why = f"{id} is at {moment[11:16]}, and the task says {limit}"
-        yield f"{why}: leave it, and call done if no other is left"
+        yield f"{why}: {LEAVE_IT}"
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -138,6 +138,15 @@ def _left(known: Known) -> str:
     return f"not acted on yet: {', '.join(left[:SHOWN_LEFT])}" if left else ALL_ACTED_ON
 
 
+def none_left(known: Known) -> bool:
+    """Whether of all records found each is acted on, or outside of the hours that the task names."""
+    limit = hour_limit(known.task)
+    acted = [step for step in known.steps if step.effect and step.ok]
+    ids = {id for step in known.steps if not step.effect for id in identifiers(step.observation)}
+    ids -= {text for step in acted for value in step.arguments.values() for text in strings(value)}
+    return limit is not None and outside(limit, ids, known.texts[1:]).keys() == ids
+
+
 def _too_much(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     """Find a call after the effect that reached a task of one thing.
 

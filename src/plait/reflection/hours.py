@@ -15,7 +15,7 @@ from plait.reflection.phrases import things
 from plait.reflection.requests import ASKED, request_of, unquoted
 
 AFTERNOON = 8
-"""An hour before this one, said without `am`, `pm`, minutes or a leading zero, is meant for the afternoon."""
+"""An hour before this one, without `am`, `pm` or a leading zero, is of the afternoon; `7:30` is not."""
 ENDS = ("cancel", "clear", "delete", "drop", "remove")
 _REQUEST = re.compile(
     rf"(?:^|[.!;]\s+)\W*{ASKED}(?:{'|'.join(ENDS)}|get rid of)\b(?P<what>.*)$", re.IGNORECASE | re.DOTALL
@@ -52,8 +52,8 @@ class HourLimit:
     at: time
 
     def admits(self, moment: time) -> bool:
-        """Whether something at this time of day may be meant; on the hour it may."""
-        return moment <= self.at if self.side == "before" else moment >= self.at
+        """Whether something at this time of day may be meant; what begins at 3 may be meant by `after 3`."""
+        return moment < self.at if self.side == "before" else moment >= self.at
 
     def __str__(self) -> str:
         return f"{self.side} {self.at:%H:%M}"
@@ -72,8 +72,8 @@ def hour_limit(task: str) -> HourLimit | None:
     if not _AT_AN_HOUR.search(what) or things(what) - {"event"}:
         return None
     hour, minute, half = int(limit["hour"]), int(limit["minute"] or 0), (limit["half"] or "").lower()
-    bare = not half and limit["minute"] is None and not limit["hour"].startswith("0")
-    if (half == "p" and hour < 12) or (bare and hour < AFTERNOON):
+    bare = not half and not limit["hour"].startswith("0")
+    if (half == "p" and hour < 12) or (bare and (hour, minute) < (AFTERNOON - 1, 1)):
         hour += 12
     elif half == "a" and hour == 12:
         hour = 0

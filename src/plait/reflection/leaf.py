@@ -16,11 +16,12 @@ from plait.reflection.doubts import looped
 from plait.reflection.guide import CallAhead, ForkAhead, Lost, Trail
 from plait.reflection.leaf_end import break_off, claimed, done_before, give_up
 from plait.reflection.memory import ShortTermMemory
+from plait.reflection.offer import MAX_RESULT
 from plait.reflection.plan_tree import Leaf, PlanTree
 from plait.reflection.references import warnings_for
 from plait.reflection.searches import wider
 from plait.reflection.second_opinion import which_way
-from plait.reflection.tool_agent import MAX_RESULT, Choice, Moment, choose
+from plait.reflection.tool_agent import Choice, Moment, choose
 from plait.reflection.trajectory import Effects, Step
 
 

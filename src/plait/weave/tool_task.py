@@ -7,9 +7,9 @@ from plait.journal import Journal
 from plait.reflection.crew import Crew
 from plait.reflection.crew_prompts import CrewPrompts
 from plait.reflection.dates import dates_by
+from plait.reflection.offer import DONE
 from plait.reflection.phases import OneCrew
 from plait.reflection.rounds import Progress, solve_in_rounds
-from plait.reflection.tool_agent import DONE
 from plait.task import TOOLS, Status, Task
 from plait.teams.ensemble import Ensemble
 from plait.weave.guide import ExperienceGuide

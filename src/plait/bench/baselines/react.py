@@ -20,7 +20,7 @@ from plait.models.callgrammar import call_grammar
 from plait.models.callspec import CallSpec, signature
 from plait.models.protocol import Grammar, Message, Reply, Request
 from plait.reflection.dates import dates_text, named_dates
-from plait.reflection.tool_agent import DONE
+from plait.reflection.offer import DONE
 from plait.reflection.trajectory import Step, observations
 from plait.tools.executor import Executor
 from plait.tools.tool import Tool
