@@ -60,6 +60,9 @@ def test_dates_are_told_with_their_weekday() -> None:
         ("bring my 1:1 forward by a day", "2023-12-03 14:30:00"),
         ("put it off by 1.5 hours", "2023-12-04 16:00:00"),
         ("delay it by two weeks", "2023-12-18 14:30:00"),
+        ("Push my meeting with Ann and Bo back by 2 hours", "2023-12-04 16:30:00"),
+        ("Push my 10 a.m. sync, the one with Ann, back by 2 hours", "2023-12-04 16:30:00"),
+        ("Please postpone it by 2 hours", "2023-12-04 16:30:00"),
     ],
 )
 def test_what_is_moved_in_time_is_worked_out(text: str, moved: str) -> None:
@@ -80,6 +83,8 @@ def test_what_is_moved_in_time_is_worked_out(text: str, moved: str) -> None:
         "Move it by an hour and forward what bo wrote",
         "Earlier today ann asked to move it by an hour",
         "As I said earlier, delay it by an hour",
+        "Because of the train delay, move it up by an hour",
+        "Somebody delayed it by an hour. Undo that",
         "Move it forward by an hour",  # to some that is later, to others earlier
         "Delay it by 99999999999 days",
     ],

@@ -1,5 +1,6 @@
 """Doubts where tools are no office: what the words of a task can mean otherwise is not doubted."""
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -37,13 +38,22 @@ def first_doubt(task: str, name: str, *others: str) -> str:
         "react@18.2.0",
         "root@10.0.0.5",
         "actions/checkout@4.1.0",
+        "dana@example",
         "https://example.org/@dana/feed.xml",
         "postgres://app@db.example.org/shop",
     ],
 )
 def test_what_only_holds_an_at_sign_is_no_address(value: str) -> None:
     assert call_problems(named("use"), {"what": value}, known("use it")) == []
-    assert call_problems(named("use"), {"what": "dana@example.org"}, known("use it")) != []
+
+
+@pytest.mark.parametrize(
+    "address", ["dana@example.org", "mailto:dana@example.org", "Dana@example.org.", "dana@example.xn--p1ai"]
+)
+def test_an_address_in_any_spelling_must_come_from_somewhere(address: str) -> None:
+    assert call_problems(named("use"), {"to": address}, known("write to dana")) != []
+    heard = known("write to dana@example.org or dana@example.xn--p1ai")
+    assert call_problems(named("use"), {"to": address}, heard) == []
 
 
 @pytest.mark.parametrize(
@@ -82,6 +92,13 @@ def test_what_the_task_says_itself_and_what_is_to_be_written_need_not_be_found(
     assert doubts(named("change"), arguments, facts) == []
 
 
+def test_the_number_of_a_day_is_no_id() -> None:
+    rows = "event_id | title | start\n8 | Sync | 2023-12-08 15:00\n9 | Plan | 2023-12-08 09:00"
+    dates = {"December 8": date(2023, 12, 8)}
+    facts = known("Cancel my first meeting on December 8", rows, dates=dates, steps=[step({}, rows)])
+    assert doubts(named("change"), {"event_id": "8"}, facts)[0].startswith(f"{RIGHT} 9")
+
+
 def test_who_does_not_say_which_is_told_which_it_seems() -> None:
     facts = known("Close the first issue", ISSUES, steps=[step({"all": "yes"}, ISSUES)])
     assert doubts(named("change"), {"issue_id": "12"}, facts)[0].startswith(f"{RIGHT} 15")
@@ -108,6 +125,11 @@ SYNC = "event_id | event_name | start | end\n7 | Sync | 2023-12-04 10:00 | 2023-
         ({"start": "2023-12-04 10:30", "end": "2023-12-04 11:30"}, False),
         ({"start": "2023-12-04 10:30"}, False),
         ({"start": "2023-12-04 09:30"}, True),
+        ({"end": "2023-12-04 10:30"}, True),
+        ({"new_start": "2023-12-04 09:30"}, True),
+        ({"new_start": "2023-12-04 10:30"}, False),  # Where the end would be, were it moved wrongly.
+        ({"field": "end", "new_value": "2023-12-04 10:30"}, True),
+        ({"field": "start", "new_value": "2023-12-04 10:30"}, False),
     ],
 )
 def test_the_end_moved_back_may_be_the_new_start(arguments: dict[str, Any], doubted: bool) -> None:
@@ -149,11 +171,14 @@ def test_ids_in_a_list_are_acted_on_too() -> None:
         ("I need to delete my last email from bo", True),
         ("Bo sent me an email. Can you delete it?", True),
         ("Delete it", True),
+        ("Look the number of emails up. Return it", False),
+        ("Find bo's address, and write it in capitals", False),
         ("If bo is away, delete it", False),
         ("How many emails did bo send", False),
         ("Tell me whether to delete it", False),
     ],
 )
 def test_an_order_may_begin_any_clause(goal: str, orders: bool) -> None:
-    assert changes_nothing(goal, [step({"from": "bo"})], {}) is orders
-    assert not changes_nothing(goal, [step({"id": "1"}, effect=True)], {})
+    tools = {name: named(name) for name in ("post.delete_email", "post.send_email")}
+    assert changes_nothing(goal, [step({"from": "bo"})], tools) is orders
+    assert not changes_nothing(goal, [step({"id": "1"}, effect=True)], tools)

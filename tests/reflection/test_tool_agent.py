@@ -379,7 +379,10 @@ async def test_who_insists_on_what_is_outside_the_hours_may_look_once_more_and_t
     later = step("search_events", {"after": "09:00"}, f"{head}\n18 | 2023-12-05 11:30:00")
     inside = step("search_events", {"after": "07:00"}, f"{head}\n19 | 2023-12-05 08:00:00")
     refused, look = call('delete_event(event_id="17")'), call('search_events(after="10:00")')
+    elsewhere = step("search_events", {"after": "2023-12-05 10:00:00"}, later.observation)
+    further = step("search_events", {"after": "2023-12-05 11:00:00"}, later.observation)
     for found, looks, deletes in (
+        ([elsewhere, further], True, True),  # Nothing was sought before 9 yet.
         ([morning], True, False),
         ([morning, later], False, False),
         ([morning, later, inside], True, True),

@@ -35,8 +35,8 @@ _MOMENTS = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ t]\d{2}:\d{2}(?::\d{2})?)?|\b\d{1,
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 _RANGE = re.compile(r"\b(\d{1,18})(?:\s*[-\u2013]\s*| to | through )(\d{1,18})\b")
 _ADDRESSES = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
-_ADDRESS = re.compile(r"^[^@\s:/]+@(?:[\w-]+\.)+[^\W\d_]{2,}$")
-"""Of a mailbox: no package with its version, no repository, no machine."""
+_ADDRESS = re.compile(r"^(?:mailto:)?([^@\s:/]+@(?:[\w-]+\.)+(?:[^\W\d_]{2,}|xn--[\w-]+))\.?$", re.IGNORECASE)
+"""Of a mailbox: no package with its version, and no repository with its path."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,8 @@ def _made_up(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator
             if identifies:
                 known_text = _stands_in(text, dateless) or _offered(text, tool, schema)
             else:
-                known_text = not _ADDRESS.match(text) or text.lower() in heard
+                address = _ADDRESS.match(text)
+                known_text = address is None or address[1].lower() in heard
             if not known_text:
                 beside = ", ".join(_seen(name, known) if identifies else _alike(text, known))
                 yield f"{name} {text!r} {f'{MADE_UP_BESIDE} {beside}, or look it up' if beside else MADE_UP}"

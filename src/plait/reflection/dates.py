@@ -29,11 +29,12 @@ _PAST = re.compile(r"\b(?:did|got|happened|met|received|sent|was|were|wrote)\b[^
 _RELATIVE = re.compile(r"\b(today|tomorrow|yesterday)\b", re.IGNORECASE)
 _LAST_DAYS = re.compile(r"\b(?:last|past) (\d{1,3}) days\b", re.IGNORECASE)
 _OFFSETS = {"yesterday": -1, "today": 0, "tomorrow": 1}
-_GAP = r"(?:(?!and\b)[^\s.;!?,]+ ){0,8}?"
+_GAP = r"(?:[^\s;!?]+ ){0,10}?"
 _SPAN = r"(?:minutes?|hours?|days?|weeks?)"
+_ORDERED = r"(?:(?:^|[.!?;:,] |\b(?:please|you|to|and|or) )(?:postpone|delay))"
+"""Not "because of a delay", nor what somebody delayed."""
 _LATER = re.compile(
-    rf"\b(push\w* {_GAP}back|postpone\w*|delay\w*|put {_GAP}off|{_SPAN} later|later(?= by\b))\b",
-    re.IGNORECASE,
+    rf"\b(?:push\w* {_GAP}back|put {_GAP}off|{_SPAN} later|later(?= by))\b|{_ORDERED}\b", re.IGNORECASE
 )
 _EARLIER = re.compile(
     rf"\b((?:bring|pull)\w* {_GAP}forward|{_SPAN} (?:earlier|sooner)|(?:earlier|sooner)(?= by\b))\b",
@@ -90,7 +91,7 @@ def dates_by(notes: str) -> Callable[[str], date | None]:
 
 def named_shift(text: str) -> Shift | None:
     """Return by how much `text` moves something, or None where it does not say so in clear words."""
-    told = unquoted(text)
+    told = unquoted(text).strip()
     later, earlier = bool(_LATER.search(told)), bool(_EARLIER.search(told))
     amounts = [found for found in _AMOUNT.finditer(told) if found["by"] or found["than"]]
     against = any(bool(found["later"]) is not later for found in _EITHER_WAY.finditer(told))

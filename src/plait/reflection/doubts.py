@@ -14,7 +14,7 @@ from plait.models.callform import format_call
 from plait.models.schema import words_in
 from plait.reflection.checks import Known, strings
 from plait.reflection.dates import ISO_DAY
-from plait.reflection.hours import hour_limit, outside
+from plait.reflection.hours import hour_limit, outside, sought_within
 from plait.reflection.meant import (
     another_than_meant,
     dated_name,
@@ -139,12 +139,22 @@ def _left(known: Known) -> str:
 
 
 def none_left(known: Known) -> bool:
-    """Whether of all records found each is acted on, or outside of the hours that the task names."""
+    """Whether of all records found each is acted on, or outside of the hours that the task names.
+
+    Only where something was sought within these hours.
+    """
     limit = hour_limit(known.task)
+    looks = [step for step in known.steps if not step.effect]
+    if limit is None or not any(sought_within(limit, _texts(step)) for step in looks):
+        return False
     acted = [step for step in known.steps if step.effect and step.ok]
-    ids = {id for step in known.steps if not step.effect for id in identifiers(step.observation)}
+    ids = {id for step in looks for id in identifiers(step.observation)}
     ids -= {text for step in acted for value in step.arguments.values() for text in strings(value)}
-    return limit is not None and outside(limit, ids, known.texts[1:]).keys() == ids
+    return outside(limit, ids, known.texts[1:]).keys() == ids
+
+
+def _texts(look: Step) -> list[str]:
+    return [text for value in look.arguments.values() for text in strings(value)]
 
 
 def _too_much(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:

@@ -99,6 +99,12 @@ def outside(limit: HourLimit, ids: Iterable[str], texts: Iterable[str]) -> dict[
     return {id: moment for id, moment in alone.items() if not _admits(limit, moment)}
 
 
+def sought_within(limit: HourLimit, texts: Iterable[str]) -> bool:
+    """Whether a search is of times within the limit: by a moment among its arguments, or as it has none."""
+    moments = [moment for text in texts for moment in MOMENT.findall(text)]
+    return not moments or any(_admits(limit, moment) for moment in moments)
+
+
 def _admits(limit: HourLimit, moment: str) -> bool:
     try:
         return limit.admits(time.fromisoformat(moment[11:]))

@@ -4,7 +4,7 @@ Read from words without a model, and easily wrong: the agent is told. Knows noth
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from plait.models.schema import is_identifier
@@ -108,7 +108,7 @@ def not_found(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     heard = "\n".join([seen, sought, *known.texts[2:]]).lower()
     written = "\n".join(text for value in arguments.values() for text in strings(value)).lower()
     named = ids_of(arguments)
-    for topic in topics(known.task) if seen and named and not _told(named, known.task) else ():
+    for topic in topics(known.task) if seen and named and not _told(named, known) else ():
         # What is to be written need not be found.
         if topic.lower() not in heard and topic.lower() not in written:
             yield f"{NOTHING_ABOUT} {topic!r}: search for these words first"
@@ -126,7 +126,7 @@ def another_than_meant(arguments: Mapping[str, Any], known: Known) -> Iterator[s
     tables = [step.observation for step in (found if about else found[-1:])]
     rows = rows_of(tables)
     chosen = ids_of(arguments).intersection(rows)
-    if _told(chosen, known.task):
+    if _told(chosen, known):
         return
     fitting = _fitting(rows, about, known.task)
     moments = {id: MOMENT.findall(rows[id]) for id in fitting}
@@ -153,9 +153,12 @@ def _fitting(rows: Mapping[str, str], about: Sequence[str], task: str) -> list[s
     return [id for id, count in shared.items() if count == max(shared.values())]
 
 
-def _told(ids: set[str], task: str) -> bool:
-    """Whether the task itself says one of the ids."""
-    return any(re.search(rf"(?<!\w){re.escape(id)}(?!\w)", request_of(task)) for id in ids)
+def _told(ids: set[str], known: Known) -> bool:
+    """Whether the task itself says one of the ids, which is no day of it."""
+    told = request_of(known.task)
+    for words in known.dates:
+        told = told.replace(words, " ")
+    return any(re.search(rf"(?<!\w){re.escape(id)}(?!\w)", told) for id in ids)
 
 
 def _telling(task: str) -> set[str]:
@@ -190,20 +193,33 @@ def moved_wrongly(arguments: Mapping[str, Any], known: Known) -> Iterator[str]:
     shift = named_shift(request_of(known.task))
     if shift is None:
         return
-    moments = _moments_of(ids_of(arguments), known.texts)
-    # The end moved the wrong way may be the start moved the right one.
-    rightly = tuple(moved for moment in moments if (moved := shift.moved(moment)))
-    for moment in moments:
-        right, wrong = shift.moved(moment), shift.moved(moment, times=-1)
-        for name, value in arguments.items() if right and wrong else ():
-            if isinstance(value, str) and value.startswith(wrong) and not value.startswith(rightly):
+    ids = ids_of(arguments)
+    for name, value in arguments.items():
+        # `start=...`, or `field="start", value=...`
+        columns = {name, *(text for each in arguments.values() for text in strings(each))}
+        moments = _moments_of(ids, known.texts, columns) if isinstance(value, str) else []
+        # The end moved the wrong way may be the start moved the right one.
+        rightly = tuple(moved for moment in moments if (moved := shift.moved(moment)))
+        for moment in moments:
+            right, wrong = shift.moved(moment), shift.moved(moment, times=-1)
+            if right and wrong and value.startswith(wrong) and not value.startswith(rightly):
                 yield f"{RIGHT} {name}={right!r}: {moment} {shift.words}"
 
 
-def _moments_of(ids: set[str], texts: Sequence[str]) -> list[str]:
-    """Return the moments in rows of results that have one of the ids as a cell."""
-    rows = [line.split(" | ") for text in texts for line in text.splitlines()]
-    return [moment for row in rows if ids.intersection(row) for moment in MOMENT.findall(" | ".join(row))]
+def _moments_of(ids: set[str], texts: Sequence[str], columns: Collection[str]) -> list[str]:
+    """Return the moments in rows of results that have one of the ids as a cell.
+
+    Where a table has a column of one of these names, only those in it.
+    """
+    found: list[str] = []
+    for text in texts:
+        header, *rows = [line.split(BAR) for line in text.splitlines()] or [[]]
+        named = [place for place, name in enumerate(header) if name in columns]
+        for row in rows:
+            if ids.intersection(row):
+                cells = [row[place] for place in named if place < len(row)] or row
+                found += MOMENT.findall(BAR.join(cells))
+    return found
 
 
 def ids_of(arguments: Mapping[str, Any]) -> set[str]:

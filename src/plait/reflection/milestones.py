@@ -51,9 +51,11 @@ def changes_nothing(goal: str, steps: Sequence[Step], tools: Mapping[str, Tool])
     """
     if any(step.effect and step.ok for step in steps) or _CONDITION.search(goal):
         return False
+    if _COURTESY.sub("", goal.lower()).partition(" ")[0] in CHANGES | _verbs(tools):
+        return True
+    # "Look the number up. Return it": what a later clause orders need be no change, but for what tools do.
     surely, _ = orders(goal)
-    words = {_COURTESY.sub("", goal.lower()).partition(" ")[0], *surely}
-    return not words.isdisjoint(CHANGES | _verbs(tools))
+    return not surely.isdisjoint(_verbs(tools))
 
 
 def asks_for_change(goal: str, tools: Mapping[str, Tool]) -> bool:

@@ -47,7 +47,10 @@ class Offer:
         Where an effect is done already: that tool, the end, or, where several are wanted, other changes.
         Where a check knows which tool is meant: that one, the end, or what finds what it takes. Where it
         knows what seems right: that tool, or the one it names. Where another one comes first: that one.
+        Where nothing found is left within the hours of the task: what looks, and after two looks the end.
         """
+        if none_left(self.known) and len(self._looks()) >= LOOKS_ENOUGH:
+            return [DONE]
         if feedback is None:
             return self.specs
         chosen = _tool_of(feedback)
@@ -55,7 +58,7 @@ class Offer:
             others = self._unused(reads=False) if of_several(self.known.task) else ()
             return [spec for spec in self.specs if spec.name in (chosen, DONE.name) or spec in others]
         if any(problem.endswith(LEAVE_IT) for problem in feedback.problems) and none_left(self.known):
-            return self._after_the_last()
+            return self._of_effect(reads=True)
         if meant := _one(feedback, MEANT):
             named = self._named(meant, MEANT)
             finding = self._of_effect(reads=True) if self.known.found_nothing else ()
@@ -83,10 +86,8 @@ class Offer:
             return [spec for spec in self.specs if spec.name != chosen]
         return self.specs
 
-    def _after_the_last(self) -> Sequence[CallSpec]:
-        """Return the end, and after a single look what looks: no record found is within the task's hours."""
-        looks = {step.call for step in self.known.steps if not step.effect}
-        return self._of_effect(reads=True) if len(looks) < LOOKS_ENOUGH else [DONE]
+    def _looks(self) -> set[str]:
+        return {step.call for step in self.known.steps if not step.effect}
 
     def _named(self, problem: str, beginning: str) -> Sequence[CallSpec]:
         """Return the tool that a problem names, and the end."""
