@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.support.child import MAIN
 from tests.support.commands import Commands, Said
-from tests.support.endpoint import Endpoint
+from tests.support.endpoint import Endpoint, fails
 from tests.support.served import served
 
 from plait.bench.workbench import load_tasks
@@ -98,12 +98,18 @@ def memories() -> dict[str, int]:
         return dict(database.execute("select memory, count(*) from experiences group by memory"))
 
 
+def all_memories() -> list[str]:
+    """Return the names of all memories, also of those that hold nothing."""
+    with sqlite3.connect(data_folder() / "plait.db") as database:
+        return [name for (name,) in database.execute("select name from memories")]
+
+
 def test_no_use_learns_from_another(plait: Commands, endpoint: Endpoint, data: Path) -> None:
     command = ("--model", "m", "--learn", "2", "--no-execution-experience")
     learn(plait, endpoint, data, *command, *uses("same"))
     held = memories()
     assert {name[-2:] for name in held} > {"-1"}
-    assert not any("use" in name for name in held)
+    assert not any("use" in name for name in [*held, *all_memories()])
     assert learn(plait, endpoint, data, *command, *uses("same", "both", "half")).status == 0
     assert memories() == held
 
@@ -145,7 +151,8 @@ def test_another_model_uses_what_the_first_one_learned(
     other = (*command, "--model", "m", "--user", "weak")
     said = learn(plait, endpoint, data, *other)
     assert (said.status, said.out) == (2, "")
-    assert said.err == "plait: nothing is kept that another model could use: first learn, without --user\n"
+    problem = "nothing is kept yet of kind 1: first learn, with the same options and without --user"
+    assert said.err == f"plait: {problem}\n"
     learn(plait, endpoint, data, *command, "--model", "m")
     before, held = endpoint.requests, memories()
     said = learn(plait, endpoint, data, *other, "--json")
@@ -154,6 +161,52 @@ def test_another_model_uses_what_the_first_one_learned(
     assert memories() == held
     said = learn(plait, endpoint, data, *command, "--model", "weak", *uses("none"))
     assert endpoint.requests > before
+
+
+def test_where_a_task_to_learn_from_broke_nothing_is_kept_until_it_is_mended(
+    plait: Commands, data: Path
+) -> None:
+    command = ("--model", "m", "--learn", "2", *uses("both"))
+    with served([fails(401, "no key")], respond=respond) as endpoint:
+        said = learn(plait, endpoint, data, *command)
+        assert said.status == 2
+        assert "1 of the tasks to learn from broke (error: " in said.err
+        assert said.err.rstrip().endswith("mend it and add --again")
+        again = learn(plait, endpoint, data, *command, "--again", "--json").json["runs"]
+    assert again["learn"]["measures"]["right"]["total"] == 2
+    assert again["both"]["measures"]["reused"]["total"] > 0
+
+
+def test_what_was_kept_and_is_gone_is_not_taken_for_nothing(
+    plait: Commands, endpoint: Endpoint, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("--model", "m", "--learn", "2")
+    learn(plait, endpoint, data, *command, *uses("both"))
+    before = endpoint.requests
+    kept = tmp_path / "kept" / "learn"
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("PLAIT_HOME", str(tmp_path / "elsewhere"))
+        said = learn(plait, endpoint, data, *command, *uses("half"))
+    assert (said.status, endpoint.requests) == (2, before)
+    assert "what was kept of kind 1-half is not in the database any more" in said.err
+    (taught,) = kept.glob("learn-*.jsonl")
+    taught.unlink()
+    said = learn(plait, endpoint, data, *command, *uses("both"))
+    assert (said.status, endpoint.requests) == (2, before)
+    assert "is of what was learned before, which is not there any more: move it away too" in said.err
+
+
+def test_what_stands_beside_a_file_and_is_damaged_is_one_line(
+    plait: Commands, endpoint: Endpoint, data: Path, tmp_path: Path
+) -> None:
+    command = ("--model", "m", "--learn", "2", *uses("none"))
+    learn(plait, endpoint, data, *command)
+    (beside,) = (tmp_path / "kept" / "learn").glob("learn-*.json")
+    for text in ('{"memory": "ben', '{"plait": "1"}', "[]"):
+        beside.write_text(text, "utf-8")
+        said = learn(plait, endpoint, data, *command)
+        assert (said.status, said.err.count("\n")) == (2, 1)
+        assert f"{str(beside)!r} does not say what {beside.stem}.jsonl is of: move both away" in said.err
 
 
 def test_a_table_tells_what_each_use_saved(plait: Commands, endpoint: Endpoint, data: Path) -> None:
@@ -185,7 +238,7 @@ def test_kinds_come_in_an_order_of_the_seed(plait: Commands, endpoint: Endpoint,
         (["--learn", "1", "--use", "half"], "--use half needs --learn 2 or more"),
         (["--learn", "6"], "no kind of task is left with more than 6 of them: --learn or --skip fewer"),
         (["--skip", "1"], "no kind of task is left"),
-        (["--limit", "3"], "--limit and --every are not for learning: say --kinds, --learn and --skip"),
+        (["--limit", "3"], "--limit"),
     ],
 )
 def test_what_cannot_be_is_one_line(

@@ -34,6 +34,24 @@ def test_a_date_stays_where_nobody_said_what_day_it_is() -> None:
     assert kept({"since": "2024-03-01", "who": "dana"}, known("find it")).get("since")
 
 
+@pytest.mark.parametrize(
+    ("words", "left_out"),
+    [
+        ("December 18 after 11", True),
+        ("on December 18 before 10:30", True),
+        ("December 18 at 3 pm", True),
+        ("on December 18", True),
+        ("December 18 after lunch", False),
+        ("after 11", False),
+        ("plan of December 18 at 3", False),
+    ],
+)
+def test_words_that_only_say_when_are_left_out(words: str, left_out: bool) -> None:
+    facts = known("find it on December 18 after 11", dates=DATES)
+    kept, _ = mended(tool(), {"title": words, "who": "dana"}, facts)
+    assert ("title" not in kept) is left_out
+
+
 def test_the_day_that_bounds_say_is_no_word_to_search_for() -> None:
     facts = known("find it on December 18", dates=DATES)
     search = tool(until={"type": "string"})

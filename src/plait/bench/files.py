@@ -42,10 +42,12 @@ def alone(file: Path) -> Generator[None]:
     """Keep other processes from running the same tasks; the system frees the lock with the process.
 
     Raises:
-        UserError: one of them is at it.
+        UserError: one of them is at it, or nothing can be written there.
     """
     locks = FileLocks(file.parent / LIVE)
-    if not locks.acquire(file.name):
+    with _written(file):
+        is_free = locks.acquire(file.name)
+    if not is_free:
         raise UserError(
             f"another process is running these tasks into {str(file)!r}: wait for it, or give another --out"
         )
@@ -60,18 +62,44 @@ def told_beside(file: Path, about: Mapping[str, Any]) -> dict[str, Any]:
 
     What a run learns serves the runs after it, and no other benchmark or user; a file that is begun anew
     begins with nothing learned.
+
+    Raises:
+        UserError: it cannot be read or written.
     """
     beside = file.with_suffix(".json")
     if file.exists() and beside.exists():
-        return dict(json.loads(beside.read_text(encoding="utf-8")))
+        return {**about, **_read(beside)}
     told = {"memory": f"bench-{file.stem}-{token_hex(3)}", **about}
     tell_beside(file, told)
     return told
 
 
 def tell_beside(file: Path, told: Mapping[str, Any]) -> None:
-    """Write anew what stands beside a file, at once or not at all."""
+    """Write anew what stands beside a file, at once or not at all.
+
+    Raises:
+        UserError: it cannot be written.
+    """
     beside = file.with_suffix(".json")
     part = beside.with_suffix(".part")
-    part.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
-    os.replace(part, beside)
+    with _written(beside):
+        part.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+        os.replace(part, beside)
+
+
+def _read(beside: Path) -> dict[str, Any]:
+    try:
+        told: Any = json.loads(beside.read_text(encoding="utf-8"))
+        return {**told, "memory": str(told["memory"])}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"{str(beside)!r} does not say what {beside.stem}.jsonl is of: move both away"
+        ) from error
+
+
+@contextmanager
+def _written(file: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{str(file)!r} cannot be written: {error.strerror}") from error

@@ -77,8 +77,14 @@ def kept_folder(benchmark: str) -> Path:
     return data_folder() / "bench" / benchmark
 
 
-def spread(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command that takes `flags: BenchFlags` one flag for each field of it, after its own."""
+def spread(command: Callable[..., Any], *without: str) -> Callable[..., Any]:
+    """Give a command that takes `flags: BenchFlags` one flag for each field of it, after its own.
+
+    Args:
+        command: The command.
+        without: Fields that it has no flag for.
+    """
+    told = [each for each in fields(BenchFlags) if each.name not in without]
     hints = get_type_hints(BenchFlags, include_extras=True)
     own = [p for p in inspect.signature(command).parameters.values() if p.name != "flags"]
     first = [p for p in own if p.kind is not p.VAR_KEYWORD]
@@ -89,11 +95,11 @@ def spread(command: Callable[..., Any]) -> Callable[..., Any]:
             default=inspect.Parameter.empty if each.name == "data" else each.default,
             annotation=hints[each.name],
         )
-        for each in fields(BenchFlags)
+        for each in told
     ]
 
     def wrapped(**given: Any) -> Any:
-        said = {each.name: given.pop(each.name) for each in fields(BenchFlags)}
+        said = {each.name: given.pop(each.name) for each in told}
         return command(flags=BenchFlags(**said), **given)
 
     wrapped.__doc__ = command.__doc__

@@ -1,4 +1,7 @@
-"""`plait bench learn`: what some tasks of each kind teach, and what that is worth for the others."""
+"""`plait bench learn`: what some tasks of each kind teach, and what that is worth for the others.
+
+Knows nothing of how runs learn, nor of how what they learned is kept.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,27 +17,29 @@ from plait.bench.learning.course import learn_and_use, open_tasks
 from plait.bench.learning.plan import DEFAULT_USES, LEARN, USES, LearningPlan, Lessons, learning_plan
 from plait.bench.learning.step_counts import COMPLETED, RECTIFICATIONS, REUSED, SUBTASKS
 from plait.bench.plan import Found
+from plait.bench.trial import Trial
 from plait.cli.bench_flags import TOOL_OPTIONS, BenchFlags, spread
 from plait.cli.bench_progress import finished, progress
 from plait.cli.bench_table import finite, print_broken, sentence, table_of, value_text, wide_console
 from plait.cli.flags import changes_of, with_flags
 from plait.cli.words import seconds_text, tokens_text
-from plait.errors import UserError
 
 NONE, SAME = "none", "same"
 _USES = ", ".join(USES)
+_WITH_TOOLS = ", ".join(name for name, benchmark in BENCHMARKS.items() if not benchmark.makes)
 
 
 def _command(
     flags: BenchFlags,
-    name: Annotated[str, typer.Argument(metavar="NAME", help=f"{', '.join(BENCHMARKS)}.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"{_WITH_TOOLS}.")],
     learn: Annotated[int, typer.Option("--learn", min=1, help="Tasks of each kind to learn from.")] = 5,
     use: Annotated[
         list[str] | None, typer.Option("--use", help=f"Repeatable: {_USES}. Default: both, none.")
     ] = None,
     skip: Annotated[int, typer.Option("--skip", min=0, help="Kinds to leave out first.")] = 0,
     user: Annotated[
-        str, typer.Option("--user", metavar="NAME", help="A model that uses what --model learned before.")
+        str,
+        typer.Option("--user", metavar="NAME", help="A model that uses what --model learned so before."),
     ] = "",
     **given: Any,
 ) -> None:
@@ -56,12 +61,10 @@ _command.__doc__ = "\n\n".join(
         *(f"{name}: {each.about}." for name, each in USES.items()),
     ]
 )
-learning = with_flags(spread(_command), TOOL_OPTIONS, switches=True)
+learning = with_flags(spread(_command, "limit", "every"), TOOL_OPTIONS, switches=True)
 
 
 def _planned(flags: BenchFlags, name: str, lessons: Lessons, given: Mapping[str, Any]) -> LearningPlan:
-    if flags.limit or flags.every:
-        raise UserError("--limit and --every are not for learning: say --kinds, --learn and --skip")
     benchmark = named(name)
     return learning_plan(benchmark, benchmark.options(changes_of(given)), lessons, flags.wanted(name, LEARN))
 
@@ -95,14 +98,13 @@ def _print(plan: LearningPlan, found: Found) -> None:
     benchmark = plan.benchmark
     for number, rows in enumerate(plan.kinds, plan.lessons.skip + 1):
         print(f"{number}. {benchmark.kind(rows[0][1])}")
-    told = {label: figures(trials, benchmark.measures) for label, trials in found.items()}
     heads = [each.head or each.name for each in benchmark.measures if each.column]
     table = table_of("", ["tasks", *heads, "calls", "fewer", "tools", "tokens", "completed", "re-used"])
     for head in ("rectified", "median"):
         table.add_column(head, justify="right", no_wrap=True)
-    for label, figure in told.items():
-        against = _against(label, found)
-        table.add_row(label, *_cells(benchmark, figure, told[against].model_calls if against else 0))
+    for label, trials in found.items():
+        fewer = _fewer(trials, found.get(_against(label, found), ()))
+        table.add_row(label, *_cells(benchmark, figures(trials, benchmark.measures), fewer))
     console = wide_console()
     console.print(table)
     console.print(
@@ -119,13 +121,21 @@ def _print(plan: LearningPlan, found: Found) -> None:
     print(f"\nEvery task is a line in {plan.folder}; the same command goes on with more --kinds.")
 
 
-def _cells(benchmark: Benchmark[Any], told: Figures, before: int) -> list[str]:
+def _fewer(trials: Sequence[Trial], others: Sequence[Trial]) -> str:
+    """Return how many fewer calls tasks took than when others ran them; of those that no error ended."""
+    calls = {trial.index: trial.model_calls for trial in others if not trial.broke}
+    both = [trial for trial in trials if trial.index in calls and not trial.broke]
+    before = sum(calls[trial.index] for trial in both)
+    return f"{1 - sum(trial.model_calls for trial in both) / before:.0%}" if before else ""
+
+
+def _cells(benchmark: Benchmark[Any], told: Figures, fewer: str) -> list[str]:
     total = {name: round(measured.total) for name, measured in told.measures.items()}
     return [
         str(told.tasks),
         *(value_text(each, told.measures[each.name]) for each in benchmark.measures if each.column),
         str(told.model_calls),
-        f"{1 - told.model_calls / before:.0%}" if before else "",
+        fewer,
         str(told.tool_calls),
         tokens_text(told.input_tokens + told.output_tokens),
         f"{total[COMPLETED]}/{total[SUBTASKS]}",

@@ -12,6 +12,7 @@ from plait.errors import ReplyError
 from plait.journal import Journal
 from plait.models.protocol import Grammar, Reply, Request, Typed
 from plait.models.typed import bounded, parse_typed, split_reflection, with_reflection
+from plait.reflection import claims
 from plait.reflection.crew import Crew
 from plait.reflection.trajectory import Trajectory
 
@@ -54,6 +55,7 @@ async def write_answer(journal: Journal, crew: Crew, trajectory: Trajectory) -> 
             shown=remarked.body,
             critique=remarked.critique,
             score=remarked.score,
+            problems=claims.problems(remarked.body, trajectory, crew.executor.tools) if gate.enabled else (),
         )
 
     return await through_gate(journal, Role(agent=crew.answer, gate=gate, request=request, read=read))

@@ -51,20 +51,20 @@ def changes_nothing(goal: str, steps: Sequence[Step], tools: Mapping[str, Tool])
     """
     if any(step.effect and step.ok for step in steps) or _CONDITION.search(goal):
         return False
-    if _COURTESY.sub("", goal.lower()).partition(" ")[0] in CHANGES | _verbs(tools):
+    if _COURTESY.sub("", goal.lower()).partition(" ")[0] in CHANGES | tool_verbs(tools):
         return True
     # "Look the number up. Return it": what a later clause orders need be no change, but for what tools do.
     surely, _ = orders(goal)
-    return not surely.isdisjoint(_verbs(tools))
+    return not surely.isdisjoint(tool_verbs(tools))
 
 
 def asks_for_change(goal: str, tools: Mapping[str, Tool]) -> bool:
     """Whether a goal wants something done: by its words, or by the verb of a tool that does it."""
     words = set(re.findall(r"[a-z]+", unquoted(goal).lower()))
-    return not words.isdisjoint(CHANGES | _verbs(tools))
+    return not words.isdisjoint(CHANGES | tool_verbs(tools))
 
 
-def _verbs(tools: Mapping[str, Tool]) -> frozenset[str]:
+def tool_verbs(tools: Mapping[str, Tool]) -> frozenset[str]:
     """Return the first words of the names of tools that change the world."""
     names = (tool.name.rpartition(".")[2] for tool in tools.values() if tool.effect != "reads")
     return frozenset(name.partition("_")[0].lower() for name in names)

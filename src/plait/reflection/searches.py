@@ -24,6 +24,7 @@ _KIND = re.compile(
 _WORDS = re.compile(r"^q$|query|text|word|search|term|name|title|subject|topic|phrase", re.IGNORECASE)
 _CODE = re.compile(r"sql|code|path|file|url|regex|pattern", re.IGNORECASE)
 _PLAIN_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?")
+_HOUR = re.compile(r"\s+(?:after|at|before|by|from|until)\s+\d{1,2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?$")
 _OF_TIME = re.compile(r"date|day|time|due|when", re.IGNORECASE)
 
 
@@ -160,8 +161,8 @@ def _is_dated(value: Any) -> bool:
 
 
 def _only_date(value: str, known: Known) -> bool:
-    """Whether a text says nothing but a date of the task."""
-    lowered = value.lower().strip()
+    """Whether a text says nothing but a date of the task, with an hour or without."""
+    lowered = _HOUR.sub("", value.lower().strip()).removeprefix("on ")
     return any(lowered in (words.lower(), day.isoformat()) for words, day in known.dates.items())
 
 

@@ -208,6 +208,14 @@ def remove(connection: "Connection", ids: Sequence[str]) -> None:
         connection.execute(experiences.delete().where(some))
 
 
+def forget(connection: "Connection", memory: str) -> None:
+    """Remove a memory with all its records."""
+    hold(connection, memory)
+    experiences, memories = tables().experiences, tables().memories
+    connection.execute(experiences.delete().where(experiences.c.memory == memory))
+    connection.execute(memories.delete().where(memories.c.name == memory))
+
+
 def forget_vectors(connection: "Connection", memory: str) -> None:
     """Take the vectors from all records of a memory."""
     hold(connection, memory)

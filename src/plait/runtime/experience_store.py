@@ -234,6 +234,15 @@ class ExperienceStore:
 
         await self._log.transact(copy)
 
+    async def forget(self, memory: str) -> None:
+        """Forget a memory with all that it holds; no error where there is none.
+
+        Raises:
+            LogError: it cannot be removed.
+        """
+        name = storable(memory)
+        await self._log.transact(lambda connection: rows.forget(connection, name), removes=True)
+
     async def _changed(self, id: str, change: Callable[[Experience], Experience]) -> Experience:
         """Count or judge a record in the way `change` says, while nobody else can."""
 

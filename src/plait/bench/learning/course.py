@@ -5,18 +5,18 @@ and after half of it, so that the same command goes on after a kill, and another
 Knows nothing of commands.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from plait.bench.files import alone, tell_beside, told_beside
+from plait.bench.files import alone
+from plait.bench.learning.memories import Memories, on_a_copy
 from plait.bench.learning.plan import LEARN, USES, LearningPlan, Rows
-from plait.bench.methods.method import Asked, Means, Method, on_record
+from plait.bench.methods.method import Means
 from plait.bench.plan import Found
 from plait.bench.trial import Trial, Work, read_trials, run_trials
-from plait.errors import PlaitError, UserError
+from plait.errors import UserError
 from plait.models.embeddings import Embedder
 from plait.models.resolve import resolve_model
 from plait.runtime.experience_store import ExperienceStore
@@ -35,8 +35,8 @@ async def learn_and_use(plan: LearningPlan, tell: Tell, *, embedder: Embedder | 
         embedder: Used instead of the local one.
 
     Raises:
-        UserError: the options cannot be used, another process is at work on a file, or nothing was learned
-            that another model could use.
+        UserError: the options cannot be used, another process is at work on a file, a task to learn from
+            broke, or what is to be used is not kept.
     """
     options = plan.options
     model = resolve_model(plan.lessons.user or options.model, base_url=options.base_url or None)
@@ -46,13 +46,14 @@ async def learn_and_use(plan: LearningPlan, tell: Tell, *, embedder: Embedder | 
             for label in plan.labels:
                 held.enter_context(alone(plan.file(label)))
             means = Means(options=options, log=log, model=model, embedder=embedder)
-            course = _Course(plan, means, tell)
-            for number, rows in enumerate(plan.kinds, plan.lessons.skip + 1):
-                await course.take(number, rows)
+            memories = Memories(plan.file(LEARN), plan.about(), ExperienceStore(log))
+            found = await _Course(plan, means, memories, tell).take()
+            used = [trial.run_id for label, trials in found.items() if label != LEARN for trial in trials]
+            await memories.forget_copies(used)
     finally:
         await model.aclose()
         await log.close()
-    return {label: _in_order(plan, label) for label in plan.labels}
+    return found
 
 
 def open_tasks(plan: LearningPlan) -> Mapping[str, int]:
@@ -69,85 +70,68 @@ def open_tasks(plan: LearningPlan) -> Mapping[str, int]:
     return left
 
 
-def _in_order(plan: LearningPlan, label: str) -> Sequence[Trial]:
-    trials = {trial.index: trial for trial in read_trials(plan.file(label), plan.benchmark.fields())}
-    return [trials[index] for index in plan.all_of(label)]
-
-
 @dataclass(frozen=True)
 class _Course:
     """The kinds of tasks, one after another."""
 
     plan: LearningPlan
     means: Means
+    memories: Memories
     tell: Tell
 
-    async def take(self, number: int, rows: Rows) -> None:
-        """Learn from a kind, and use it."""
-        if not self.plan.lessons.user:
-            taught = self.plan.tasks(LEARN, rows)
-            await self._learn(taught[: len(taught) // 2])
-            await self._keep(f"{number}-half")
-            await self._learn(taught)
-            await self._keep(f"{number}")
-        for label in self.plan.lessons.uses:
-            use = USES[label]
-            memory = self._kept(f"{number}-half" if use.half else f"{number}")
-            method = on_a_copy(self.plan.method(label), memory)
-            await self._run(label, self.plan.tasks(label, rows), method, self.plan.at_once)
+    async def take(self) -> Found:
+        """Learn from each kind and use it; return how all tasks went."""
+        kinds = [*enumerate(self.plan.kinds, self.plan.lessons.skip + 1)]
+        if self.plan.lessons.user:
+            for number, _ in kinds:
+                await self.memories.kept(f"{number}")
+        elif not self.plan.file(LEARN).exists():
+            self._nothing_used()
+        found: dict[str, list[Trial]] = {label: [] for label in self.plan.labels}
+        for number, rows in kinds:
+            if not self.plan.lessons.user:
+                found[LEARN] += await self._learn(number, self.plan.tasks(LEARN, rows))
+            for label in self.plan.lessons.uses:
+                found[label] += await self._use(number, label, self.plan.tasks(label, rows))
+        return found
 
-    async def _learn(self, rows: Rows) -> None:
-        await self._run(LEARN, rows, self.plan.method(LEARN), 1)
+    def _nothing_used(self) -> None:
+        if used := [label for label in self.plan.lessons.uses if self.plan.file(label).exists()]:
+            raise UserError(
+                f"{str(self.plan.file(used[0]))!r} is of what was learned before, which is not there any"
+                " more: move it away too"
+            )
 
-    async def _run(self, label: str, rows: Rows, method: Method[Any], at_once: int) -> None:
-        options = self.plan.options_of(label).changed({"memory": self._beside()["memory"]})
-        work = Work(
+    async def _learn(self, number: int, rows: Rows) -> Sequence[Trial]:
+        half = len(rows) // 2
+        await self._taught(rows[:half])
+        await self.memories.keep(f"{number}-half")
+        trials = await self._taught(rows)
+        await self.memories.keep(f"{number}")
+        return trials
+
+    async def _taught(self, rows: Rows) -> Sequence[Trial]:
+        options = self.plan.options.changed({"memory": self.memories.growing})
+        work = self._work(LEARN, replace(self.means, options=options))
+        trials = await run_trials(rows, work, lambda trial, _: self.tell(LEARN, trial))
+        if broke := [trial for trial in trials if trial.broke]:
+            raise UserError(
+                f"{len(broke)} of the tasks to learn from broke ({broke[0].status}); what is done is kept:"
+                " mend it and add --again"
+            )
+        return trials
+
+    async def _use(self, number: int, label: str, rows: Rows) -> Sequence[Trial]:
+        memory = await self.memories.kept(f"{number}-half" if USES[label].half else f"{number}")
+        work = self._work(label, replace(self.means, options=self.plan.options_of(label)))
+        work = replace(work, method=on_a_copy(work.method, memory), at_once=self.plan.at_once)
+        return await run_trials(rows, work, lambda trial, _: self.tell(label, trial))
+
+    def _work(self, label: str, means: Means) -> Work:
+        return Work(
             benchmark=self.plan.benchmark,
-            method=method,
-            means=replace(self.means, options=options),
+            method=self.plan.method(label),
+            means=means,
             file=self.plan.file(label),
-            at_once=at_once,
             again=self.plan.again,
         )
-        await run_trials(rows, work, lambda trial, _: self.tell(label, trial))
-
-    def _beside(self) -> dict[str, Any]:
-        return told_beside(self.plan.file(LEARN), self.plan.about() | {"kept": []})
-
-    async def _keep(self, name: str) -> None:
-        """Keep the memory as it is, once: later it is larger."""
-        beside = self._beside()
-        if name not in beside["kept"]:
-            await ExperienceStore(self.means.log).copy(beside["memory"], f"{beside['memory']}-{name}")
-            tell_beside(self.plan.file(LEARN), {**beside, "kept": [*beside["kept"], name]})
-
-    def _kept(self, name: str) -> str:
-        beside = self._beside()
-        if name not in beside["kept"]:
-            raise UserError("nothing is kept that another model could use: first learn, without --user")
-        return f"{beside['memory']}-{name}"
-
-
-def on_a_copy(method: Method[Any], memory: str) -> Method[Any]:
-    """Return a method that solves each task with a copy of a memory of its own, which goes with it."""
-
-    async def solve(task: Asked, run_id: str, means: Means) -> str:
-        store, own = ExperienceStore(means.log), f"bench-use-{run_id}"
-        if not await asyncio.to_thread(on_record, means.log, run_id):
-            await store.copy(memory, own)
-        try:
-            status = await method.solve(
-                task, run_id, replace(means, options=means.options.changed({"memory": own}))
-            )
-        except PlaitError:
-            await _forget(store, own)
-            raise
-        # Not where it is stopped: the run is taken up with what it had.
-        await _forget(store, own)
-        return status
-
-    return replace(method, solve=solve)
-
-
-async def _forget(store: ExperienceStore, memory: str) -> None:
-    await store.remove([record.id for record in await store.find(memory=memory)])

@@ -1,0 +1,42 @@
+"""Whether an answer says that something was changed where nothing was: small models report what was asked.
+
+English, and only of the first person: "The meeting was cancelled" may be what a tool says of another day.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from plait.reflection.milestones import tool_verbs
+from plait.reflection.trajectory import Trajectory
+from plait.tools.tool import Tool
+
+NOT_DONE = "nothing was changed, so the answer must not say that it was: say what was found, and why"
+_PAST = {
+    **{"buy": "bought", "give": "gave", "make": "made", "pay": "paid", "put": "put", "send": "sent"},
+    **{"set": "set", "write": "wrote", "cancel": "cancell?ed", "reply": "replied", "submit": "submitted"},
+}
+_ALIKE = ({"cancel", "delete", "remove"}, {"add", "book", "create", "schedule"}, {"forward", "send"})
+_BETWEEN = r"(?:(?: have|'ve|\u2019ve)?(?: (?:already|also|just|now|successfully|then))*)"
+
+
+def problems(answer: str, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[str]:
+    """Return what is wrong with an answer that tells of a change in a run that made none.
+
+    Args:
+        answer: The text.
+        trajectory: With the steps that were taken over from earlier rounds.
+        tools: All tools, by their names: what their names say is what can be claimed.
+    """
+    changed = any(
+        step.effect and (step.ok or step.unknown) for run in trajectory.runs.values() for step in run.steps
+    )
+    return [] if changed or not _claims(answer, tool_verbs(tools)) else [NOT_DONE]
+
+
+def _claims(answer: str, verbs: Iterable[str]) -> bool:
+    """Whether an answer says `I deleted`, or the like, of something."""
+    meant = set(verbs)
+    meant |= {verb for alike in _ALIKE if alike & meant for verb in alike}
+    done = "|".join(_PAST.get(verb) or re.escape(verb.removesuffix("e")) + "ed" for verb in sorted(meant))
+    claim = rf"\bI{_BETWEEN} (?:{done})\b(?! (?:no|none|nothing)\b)"
+    return bool(meant) and re.search(claim, answer) is not None
