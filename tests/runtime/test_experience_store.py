@@ -289,6 +289,48 @@ async def test_two_processes_at_once(url: str, store: ExperienceStore) -> None:
     assert len(await nearest(store, most=100)) == 24
 
 
+# Copying
+
+
+async def test_a_copy_holds_what_the_memory_holds_and_goes_its_own_way(store: ExperienceStore) -> None:
+    await store.add(pipeline("a1", vector=NEAR, uses=2, successes=2))
+    await store.add(pipeline("a2", kind="workflow", status="suspended"))
+    await store.add(pipeline("b1", memory="copy"))
+
+    await store.copy("default", "copy")
+
+    copied = await store.find(memory="copy")
+    assert sorted(record.goal for record in copied) == ["goal of a1", "goal of a2"]
+    assert {(record.uses, record.status) for record in copied} == {(2, "active"), (0, "suspended")}
+    assert len(await nearest(store, memory="copy")) == 1
+    await store.add(pipeline("c1", memory="copy", vector=NEAR))
+    await store.remove([record.id for record in copied])
+    assert sorted(ids(await store.find())) == ["a1", "a2"]
+    assert await nearest(store) == ["a1"]
+
+
+async def test_what_is_damaged_is_not_copied(store: ExperienceStore, log: RunLog) -> None:
+    await store.add(pipeline("a1"))
+    await store.add(pipeline("a2"))
+    await execute(log, "update experiences set content = '{' where id = 'a1'")
+    await store.copy("default", "copy")
+    assert [record.goal for record in await store.find(memory="copy")] == ["goal of a2"]
+    assert await store.damaged(memory="copy") == []
+
+
+async def test_a_memory_is_forgotten_with_its_name(store: ExperienceStore, log: RunLog) -> None:
+    await store.add(pipeline("a1", vector=NEAR))
+    await store.copy("default", "copy")
+    await store.forget("copy")
+    await store.forget("never heard of")
+    assert await store.find(memory="copy") == []
+    names = await log.transact(lambda c: c.exec_driver_sql("select name from memories").scalars().all())
+    assert list(names) == ["default"]
+    assert await nearest(store) == ["a1"]
+    await store.add(pipeline("c1", memory="copy", vector=NEAR))
+    assert await nearest(store, memory="copy") == ["c1"]
+
+
 # Forgetting
 
 
