@@ -25,7 +25,7 @@ OFFICE = tools("calendar.delete_event", "email.send_email", "email.reply_email",
 def wrong(answer: str, *steps: Step) -> list[str]:
     trajectory = Trajectory.of(read_plan("1. Cancel it"))
     trajectory.runs["1"].steps.extend(steps)
-    return problems(answer, trajectory, OFFICE)
+    return problems("Cancel it", answer, trajectory, OFFICE)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,14 @@ def wrong(answer: str, *steps: Step) -> list[str]:
         ("The meeting was cancelled on Monday.", False),
         ("I found the email that ann sent.", False),
         ("I created nothing", False),
+        ('Ann wrote: "I have sent you the invoice."', False),
+        ("Hi Ann, I sent you the slides yesterday.", False),
+        ("I did not find a meeting that I deleted.", False),
+        ("If I deleted event 7, the day would be free.", False),
+        ("I cancelled 0 meetings.", False),
+        ("I deleted neither of them.", False),
+        ("It is at 9, and I cancelled it.", True),
+        ("There it was.\nI cancelled it.", True),
         ("I created an event", False),  # No tool here could.
     ],
 )
@@ -56,4 +64,12 @@ def test_a_change_that_was_not_made_is_not_claimed(answer: str, claims: bool) ->
 
 
 def test_without_a_tool_that_changes_anything_nothing_is_claimed() -> None:
-    assert problems("I sent it", Trajectory.of(read_plan("1. Look")), {}) == []
+    looked = Trajectory.of(read_plan("1. Look"))
+    assert problems("Send it", "I sent it", looked, {}) == []
+    assert problems("Send it", "I sent it", looked, OFFICE) == [NOT_DONE]
+    assert problems("Look it up", "I sent it", looked, OFFICE) == []
+
+
+def test_what_an_earlier_round_changed_may_be_told() -> None:
+    later = Trajectory.of(read_plan("1. Look whether it is off"), changed_before=True)
+    assert problems("Cancel it", "I cancelled it", later, OFFICE) == []

@@ -62,6 +62,7 @@ def test_dates_are_told_with_their_weekday() -> None:
         ("delay it by two weeks", "2023-12-18 14:30:00"),
         ("Push my meeting with Ann and Bo back by 2 hours", "2023-12-04 16:30:00"),
         ("Push my 10 a.m. sync, the one with Ann, back by 2 hours", "2023-12-04 16:30:00"),
+        ("Pull the one with ann, bo and cy forward by 2 hours", "2023-12-04 12:30:00"),
         ("Please postpone it by 2 hours", "2023-12-04 16:30:00"),
     ],
 )
@@ -85,6 +86,9 @@ def test_what_is_moved_in_time_is_worked_out(text: str, moved: str) -> None:
         "As I said earlier, delay it by an hour",
         "Because of the train delay, move it up by an hour",
         "Somebody delayed it by an hour. Undo that",
+        "Bring me the report. Move it forward by an hour",
+        "Pull the numbers and then move it forward by an hour",
+        "Push the notes to ann, and move the call I put back by an hour",
         "Move it forward by an hour",  # to some that is later, to others earlier
         "Delay it by 99999999999 days",
     ],

@@ -7,7 +7,7 @@ from tests.reflection.moments import known, step, tool
 
 from plait.reflection.checks import call_problems
 from plait.reflection.doubts import doubts
-from plait.reflection.hours import hour_limit, outside
+from plait.reflection.hours import hour_limit, only_ends, outside
 
 ROWS = """event_id | name | start
 00000165 | initiative | 2023-12-01 09:00:00
@@ -22,7 +22,8 @@ TASK = "Cancel my meetings on Friday before 10:30"
         (TASK, "before 10:30"),
         ("Delete what I have after 3 on Friday", "after 15:00"),
         ("Something came up. Can you cancel all calls after 8am?", "after 08:00"),
-        ("Please remove everything before 12 am", "before 00:00"),
+        ("Please remove everything before 12 am", "None"),
+        ("Please remove everything after 12 am", "after 00:00"),
         ("cancel my session after 12 pm", "after 12:00"),
         ("cancel it after 12 pm", "None"),
         ("Cancel my meetings with clients before 10:30", "before 10:30"),
@@ -32,7 +33,8 @@ TASK = "Cancel my meetings on Friday before 10:30"
         ("Delete the email about the meeting after 3 pm", "None"),
         ("Delete the rows after 12", "None"),
         ("Cancel all calls after 07:30 tomorrow", "after 07:30"),
-        ("Cancel all calls after 7:30 tomorrow", "after 07:30"),
+        ("Cancel all calls after 7:30 tomorrow", "None"),
+        ("Cancel all calls after 6:30 tomorrow", "None"),
         ("Cancel all calls after 7 tomorrow", "after 19:00"),
         ("Delete my meetings on Wednesday after 1:30", "after 13:30"),
         ("Delete my meetings on Wednesday before 1:30 am", "before 01:30"),
@@ -91,6 +93,26 @@ def test_what_is_outside_the_hours_is_not_left_to_do() -> None:
     steps = [search, gone]
     [again] = doubts(tool(), {"day": "Friday"}, known(TASK, ROWS, steps=steps))
     assert again.endswith("not acted on yet: 00000091")
+
+
+@pytest.mark.parametrize("odd", ["2023-12-01 03:00 PM", "2023-12-01 15:00 UTC", "2023-12-01 15:00:00 EST"])
+def test_a_moment_of_another_clock_is_not_known_to_be_outside(odd: str) -> None:
+    limit = hour_limit(TASK)
+    assert limit is not None
+    assert outside(limit, ["1"], [f"id | start | minutes\n1 | {odd} | 60"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("task", "nothing_else"),
+    [
+        (TASK, True),
+        (f"Something came up. Can you {TASK.lower()}?", True),
+        (f"Hi, {TASK.lower()}", False),
+        (f"Send Ann the agenda. {TASK}", False),
+    ],
+)
+def test_a_task_may_want_more_than_an_end(task: str, nothing_else: bool) -> None:
+    assert only_ends(task) is nothing_else
 
 
 @pytest.mark.parametrize("odd", ["2023-12-01 24:00", "2023-12-01 99:99", "2023-12-01 \u0661\u0665:00"])

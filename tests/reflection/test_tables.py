@@ -24,7 +24,7 @@ def test_what_is_no_table_of_records_has_no_identifiers(text: str) -> None:
 def test_of_several_identifiers_that_which_a_call_takes_counts() -> None:
     loans = "reader_id | loan_id\n3 | 7\n3 | 9"
     assert identifiers(loans, {"loan_id", "note"}) == ["7", "9"]
-    assert identifiers(loans, {"note"}) == []
+    assert identifiers(loans, {"note"}) == identifiers(loans, {"loan_id", "reader_id"}) == []
     assert identifiers(SHELF, {"note"}) == ["7", "9"]
 
 

@@ -44,6 +44,9 @@ async def write_answer(journal: Journal, crew: Crew, trajectory: Trajectory) -> 
         prompt = crew.prompts.answer(crew.told_task, trajectory, feedback, gate.enabled)
         return crew.answer.request(crew.messages(specs, prompt), form, next_attempt(feedback))
 
+    def wrong(answer: str) -> list[str]:
+        return claims.problems(crew.task, answer, trajectory, crew.executor.tools)
+
     async def read(reply: Reply) -> Judged[Any]:
         if isinstance(form, Typed):
             return _read_typed(reply, form, gated=gate.enabled)
@@ -55,7 +58,7 @@ async def write_answer(journal: Journal, crew: Crew, trajectory: Trajectory) -> 
             shown=remarked.body,
             critique=remarked.critique,
             score=remarked.score,
-            problems=claims.problems(remarked.body, trajectory, crew.executor.tools) if gate.enabled else (),
+            problems=wrong(remarked.body) if gate.enabled else (),
         )
 
     return await through_gate(journal, Role(agent=crew.answer, gate=gate, request=request, read=read))

@@ -6,7 +6,8 @@ English, and only of the first person: "The meeting was cancelled" may be what a
 import re
 from collections.abc import Iterable, Mapping
 
-from plait.reflection.milestones import tool_verbs
+from plait.reflection.milestones import CHANGES, asks_for_change, tool_verbs
+from plait.reflection.requests import unquoted
 from plait.reflection.trajectory import Trajectory
 from plait.tools.tool import Tool
 
@@ -16,21 +17,24 @@ _PAST = {
     **{"set": "set", "write": "wrote", "cancel": "cancell?ed", "reply": "replied", "submit": "submitted"},
 }
 _ALIKE = ({"cancel", "delete", "remove"}, {"add", "book", "create", "schedule"}, {"forward", "send"})
+_START = r"(?:^|[.!?]\s+|\n|,? and )"
 _BETWEEN = r"(?:(?: have|'ve|\u2019ve)?(?: (?:already|also|just|now|successfully|then))*)"
 
 
-def problems(answer: str, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[str]:
+def problems(task: str, answer: str, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[str]:
     """Return what is wrong with an answer that tells of a change in a run that made none.
 
     Args:
+        task: What was asked for.
         answer: The text.
         trajectory: With the steps that were taken over from earlier rounds.
         tools: All tools, by their names: what their names say is what can be claimed.
     """
-    changed = any(
-        step.effect and (step.ok or step.unknown) for run in trajectory.runs.values() for step in run.steps
-    )
-    return [] if changed or not _claims(answer, tool_verbs(tools)) else [NOT_DONE]
+    steps = [step for run in trajectory.runs.values() for step in run.steps]
+    changed = any(step.effect and (step.ok or step.unknown) for step in steps)
+    if changed or trajectory.changed_before or not asks_for_change(task, tools):
+        return []
+    return [NOT_DONE] if _claims(unquoted(answer), tool_verbs(tools) & CHANGES) else []
 
 
 def _claims(answer: str, verbs: Iterable[str]) -> bool:
@@ -38,5 +42,5 @@ def _claims(answer: str, verbs: Iterable[str]) -> bool:
     meant = set(verbs)
     meant |= {verb for alike in _ALIKE if alike & meant for verb in alike}
     done = "|".join(_PAST.get(verb) or re.escape(verb.removesuffix("e")) + "ed" for verb in sorted(meant))
-    claim = rf"\bI{_BETWEEN} (?:{done})\b(?! (?:no|none|nothing)\b)"
+    claim = rf"{_START}I{_BETWEEN} (?:{done})\b(?! (?:0|neither|no|none|not|nothing|the following|up|zero)\b)"
     return bool(meant) and re.search(claim, answer) is not None

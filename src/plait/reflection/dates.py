@@ -29,7 +29,9 @@ _PAST = re.compile(r"\b(?:did|got|happened|met|received|sent|was|were|wrote)\b[^
 _RELATIVE = re.compile(r"\b(today|tomorrow|yesterday)\b", re.IGNORECASE)
 _LAST_DAYS = re.compile(r"\b(?:last|past) (\d{1,3}) days\b", re.IGNORECASE)
 _OFFSETS = {"yesterday": -1, "today": 0, "tomorrow": 1}
-_GAP = r"(?:[^\s;!?]+ ){0,10}?"
+_MOVES = r"(?:bring|forward|move|pull|push|put|reschedule|shift|then)\b"
+_GAP = rf"(?:(?!{_MOVES}|\w{{3,}}\.\s)[^\s;!?]+ ){{0,10}}?"
+"""Words of one order and one sentence."""
 _SPAN = r"(?:minutes?|hours?|days?|weeks?)"
 _ORDERED = r"(?:(?:^|[.!?;:,] |\b(?:please|you|to|and|or) )(?:postpone|delay))"
 """Not "because of a delay", nor what somebody delayed."""

@@ -14,7 +14,8 @@ from plait.models.callform import format_call
 from plait.models.schema import words_in
 from plait.reflection.checks import Known, strings
 from plait.reflection.dates import ISO_DAY
-from plait.reflection.hours import hour_limit, outside, sought_within
+from plait.reflection.hours import hour_limit, outside
+from plait.reflection.leftover import FEW_ROWS
 from plait.reflection.meant import (
     another_than_meant,
     dated_name,
@@ -41,8 +42,6 @@ FAILED = "this very call failed before: change it, or use another tool"
 
 NO_TOOLS: Mapping[str, Tool] = {}
 SHOWN_LEFT = 5
-FEW_ROWS = 3
-"""Fewer than any tool shows at most: a result of so many rows is all that there is."""
 _SEARCHES = frozenset({"search", "find", "list", "query", "lookup"})
 _MEASURES = frozenset(
     {"available", "availability", "balances", "count", "free", "slot", "slots", "times", "total", "totals"}
@@ -136,25 +135,6 @@ def _left(known: Known) -> str:
         done |= outside(limit, ids, known.texts[1:]).keys()
     left = [value for value in ids if value not in done]
     return f"not acted on yet: {', '.join(left[:SHOWN_LEFT])}" if left else ALL_ACTED_ON
-
-
-def none_left(known: Known) -> bool:
-    """Whether of all records found each is acted on, or outside of the hours that the task names.
-
-    Only where something was sought within these hours.
-    """
-    limit = hour_limit(known.task)
-    looks = [step for step in known.steps if not step.effect]
-    if limit is None or not any(sought_within(limit, _texts(step)) for step in looks):
-        return False
-    acted = [step for step in known.steps if step.effect and step.ok]
-    ids = {id for step in looks for id in identifiers(step.observation)}
-    ids -= {text for step in acted for value in step.arguments.values() for text in strings(value)}
-    return outside(limit, ids, known.texts[1:]).keys() == ids
-
-
-def _texts(look: Step) -> list[str]:
-    return [text for value in look.arguments.values() for text in strings(value)]
 
 
 def _too_much(tool: Tool, arguments: Mapping[str, Any], known: Known) -> Iterator[str]:

@@ -15,7 +15,7 @@ from plait.reflection.phrases import things
 from plait.reflection.requests import ASKED, request_of, unquoted
 
 AFTERNOON = 8
-"""An hour before this one, without `am`, `pm` or a leading zero, is of the afternoon; `7:30` is not."""
+"""An hour before this one, said without `am`, `pm` or a leading zero, is of the afternoon."""
 ENDS = ("cancel", "clear", "delete", "drop", "remove")
 _REQUEST = re.compile(
     rf"(?:^|[.!;]\s+)\W*{ASKED}(?:{'|'.join(ENDS)}|get rid of)\b(?P<what>.*)$", re.IGNORECASE | re.DOTALL
@@ -40,8 +40,11 @@ _AT_AN_HOUR = re.compile(
     re.IGNORECASE,
 )
 """What is at an hour by itself, as an order to be cancelled before 5 pm is not."""
-_HERE = re.compile(rf"{MOMENT.pattern}(?![:\dZ+]|\.\d|-\d)")
-"""A moment that names no zone: one with a zone may be at another hour here."""
+_HERE = re.compile(rf"{MOMENT.pattern}(?![:\d+]|\.\d|-\d|\s?[A-Za-z])")
+"""A moment that names neither a zone nor a half of the day: one that does may be at another hour here."""
+_UNSURE = range(5, AFTERNOON)
+"""Hours that with minutes, `6:30`, may be of the morning or of the evening."""
+_OPENING = re.compile(r"\W*(?:(?:hi|hello|hey|sorry)\b\W*)?(?:something\b[^.!?;,]*)?\W*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +57,13 @@ class HourLimit:
     def admits(self, moment: time) -> bool:
         """Whether something at this time of day may be meant; what begins at 3 may be meant by `after 3`."""
         return moment < self.at if self.side == "before" else moment >= self.at
+
+    def admits_moment(self, moment: str) -> bool:
+        """The same of a day with a time; what a tool writes need be no time: `24:00`."""
+        try:
+            return self.admits(time.fromisoformat(moment[11:]))
+        except ValueError:
+            return True
 
     def __str__(self) -> str:
         return f"{self.side} {self.at:%H:%M}"
@@ -73,14 +83,26 @@ def hour_limit(task: str) -> HourLimit | None:
         return None
     hour, minute, half = int(limit["hour"]), int(limit["minute"] or 0), (limit["half"] or "").lower()
     bare = not half and not limit["hour"].startswith("0")
-    if (half == "p" and hour < 12) or (bare and (hour, minute) < (AFTERNOON - 1, 1)):
+    if bare and limit["minute"] is not None and hour in _UNSURE:
+        return None
+    if (half == "p" and hour < 12) or (bare and hour < AFTERNOON):
         hour += 12
     elif half == "a" and hour == 12:
         hour = 0
     if hour > 23 or minute > 59 or (half and int(limit["hour"]) > 12):
         return None
     side = cast("Literal['before', 'after']", limit["side"].lower())
-    return HourLimit(side=side, at=time(hour, minute))
+    found_limit = HourLimit(side=side, at=time(hour, minute))
+    return (
+        found_limit if side == "after" or found_limit.at > time.min else None
+    )  # Nothing is before midnight.
+
+
+def only_ends(task: str) -> bool:
+    """Whether a task with such an hour wants nothing else: before it comes an excuse at most."""
+    told = unquoted(request_of(task)).strip()
+    request = _REQUEST.search(told)
+    return request is not None and _OPENING.fullmatch(told[: request.start()]) is not None
 
 
 def outside(limit: HourLimit, ids: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
@@ -96,17 +118,4 @@ def outside(limit: HourLimit, ids: Iterable[str], texts: Iterable[str]) -> dict[
         id: {moment for row in rows if id in row for moment in _HERE.findall(" | ".join(row))} for id in ids
     }
     alone = {id: next(iter(found)) for id, found in moments.items() if len(found) == 1}
-    return {id: moment for id, moment in alone.items() if not _admits(limit, moment)}
-
-
-def sought_within(limit: HourLimit, texts: Iterable[str]) -> bool:
-    """Whether a search is of times within the limit: by a moment among its arguments, or as it has none."""
-    moments = [moment for text in texts for moment in MOMENT.findall(text)]
-    return not moments or any(_admits(limit, moment) for moment in moments)
-
-
-def _admits(limit: HourLimit, moment: str) -> bool:
-    try:
-        return limit.admits(time.fromisoformat(moment[11:]))
-    except ValueError:
-        return True  # What a tool writes need be no time: `24:00`.
+    return {id: moment for id, moment in alone.items() if not limit.admits_moment(moment)}

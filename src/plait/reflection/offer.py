@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from plait.agents.gate import Feedback
 from plait.models.callspec import CallSpec
 from plait.reflection.checks import DONE_BEFORE, LEAVE_IT, MADE_UP, Known
-from plait.reflection.doubts import ANSWERED, FOUND_NOTHING, WITHIN_EMPTY, WITHIN_SHOWN, none_left
+from plait.reflection.doubts import ANSWERED, FOUND_NOTHING, WITHIN_EMPTY, WITHIN_SHOWN
+from plait.reflection.leftover import none_left
 from plait.reflection.meant import FIRST, MEANT, NOTHING_ABOUT, RIGHT
 from plait.reflection.phrases import makes_one, of_several
 from plait.tools.tool import Tool
@@ -49,7 +50,7 @@ class Offer:
         knows what seems right: that tool, or the one it names. Where another one comes first: that one.
         Where nothing found is left within the hours of the task: what looks, and after two looks the end.
         """
-        if none_left(self.known) and len(self._looks()) >= LOOKS_ENOUGH:
+        if none_left(self.known, self.tools) and len(self._looks()) >= LOOKS_ENOUGH:
             return [DONE]
         if feedback is None:
             return self.specs
@@ -57,7 +58,9 @@ class Offer:
         if _one(feedback, DONE_BEFORE):
             others = self._unused(reads=False) if of_several(self.known.task) else ()
             return [spec for spec in self.specs if spec.name in (chosen, DONE.name) or spec in others]
-        if any(problem.endswith(LEAVE_IT) for problem in feedback.problems) and none_left(self.known):
+        if any(problem.endswith(LEAVE_IT) for problem in feedback.problems) and none_left(
+            self.known, self.tools
+        ):
             return self._of_effect(reads=True)
         if meant := _one(feedback, MEANT):
             named = self._named(meant, MEANT)

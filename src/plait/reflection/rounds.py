@@ -189,7 +189,8 @@ async def _round(journal: Journal, work: _Work, lessons: Sequence[str], number: 
     except ReplyError as error:
         journal.emit(RoundFinished(round=number, answer="", score=None, passed=False))
         return f"No plan: {error.message}"
-    progress.trajectory = Trajectory.of(plan.output)
+    before = bool(progress.effects.done or progress.effects.doubtful)
+    progress.trajectory = Trajectory.of(plan.output, changed_before=before)
     scored = "" if plan.score is None else f" (score {plan.score})"
     progress.trajectory.remarks = f"Plan: {plan.critique}{scored}" if plan.critique else ""
     await work.phases.act(journal, crew, progress.trajectory, progress.effects)

@@ -12,12 +12,13 @@ def identifiers(table: str, named: Collection[str] = ()) -> list[str]:
 
     Args:
         table: The text.
-        named: Names of arguments; of several such columns that of one of these names counts, else none.
+        named: Names of arguments; of several such columns the one of these names counts, else none.
     """
     header, *rows = _lines(table)
     columns = [n for n, name in enumerate(header) if is_identifier(name)]
     if named and len(columns) > 1:
-        columns = [n for n in columns if header[n] in named]
+        called = [n for n in columns if header[n] in named]
+        columns = called if len(called) == 1 else []
     return [row[columns[0]] for row in rows if len(row) == len(header)] if columns else []
 
 

@@ -99,7 +99,7 @@ class _Tries:
         left = [spec for spec in self.specs if spec.name not in self.spent]
         # The end alone is no choice.
         offer = Offer(left if len(left) > 1 else self.specs, moment.known, tools)
-        form = _form(offer.after(feedback), crew.settings.function_calling, gated)
+        form = _form(offer.after(feedback) if gated else offer.specs, crew.settings.function_calling, gated)
         hints = Hints(moment.memory.entries, feedback, failed_steps=crew.settings.short_term)
         chat = crew.prompts.tool(crew.told_task, moment.run, moment.trajectory, hints, gated)
         return crew.tool.request([crew.system(self.told), *chat], form, next_attempt(feedback))

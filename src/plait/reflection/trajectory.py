@@ -84,11 +84,14 @@ class Trajectory:
     runs: Mapping[str, SubtaskRun]
     remarks: str = ""
     """The planner's own critique and score."""
+    changed_before: bool = False
+    """Whether an earlier round changed something, or may have."""
 
     @classmethod
-    def of(cls, plan: Plan) -> "Trajectory":
+    def of(cls, plan: Plan, *, changed_before: bool = False) -> "Trajectory":
         """Return the empty trajectory of a plan."""
-        return cls(plan=plan, runs={s.id: SubtaskRun(subtask=s) for s in plan.subtasks})
+        runs = {s.id: SubtaskRun(subtask=s) for s in plan.subtasks}
+        return cls(plan=plan, runs=runs, changed_before=changed_before)
 
     @property
     def made(self) -> list[Step]:
