@@ -15,6 +15,7 @@ from plait.bench.files import LIVE
 from plait.bench.trial import read_trials
 from plait.bench.workbench import load_tasks
 from plait.cli.app import run
+from plait.models import retry
 from plait.runtime.locks import FileLocks
 
 DATA = Path(__file__).parents[1] / "bench" / "data" / "workbench"
@@ -183,8 +184,9 @@ def test_what_cannot_be_is_one_line(
 
 
 def test_a_dead_endpoint_breaks_tasks_that_can_be_run_again(
-    out: Path, capsys: pytest.CaptureFixture[str]
+    out: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(retry, "BASE_SECONDS", 0.0)
     where = [
         "--model",
         "m",

@@ -14,6 +14,9 @@ from tests.support.commands import Commands, Said
 from tests.support.endpoint import Endpoint, fails
 from tests.support.served import served
 
+from plait.bench.benchmarks.workbench import WORKBENCH
+from plait.bench.learning.plan import Lessons, learning_plan
+from plait.bench.plan import Wanted
 from plait.bench.workbench import load_tasks
 from plait.paths import data_folder
 
@@ -222,13 +225,17 @@ def test_a_table_tells_what_each_use_saved(plait: Commands, endpoint: Endpoint, 
     assert "learn 1/4, about" in said.err
 
 
-def test_kinds_come_in_an_order_of_the_seed(plait: Commands, endpoint: Endpoint, tmp_path: Path) -> None:
-    def kinds(*more: str) -> list[str]:
-        dead = ("--model", "m", "--max-calls", "1", "--learn", "9", "--json")
-        return list(learn(plait, endpoint, OFFICE.parent, "--out", str(tmp_path), *dead, *more).json["kinds"])
+def test_kinds_and_their_tasks_come_in_an_order_of_the_seed(tmp_path: Path) -> None:
+    def planned(seed: int, kinds: int, skip: int = 0) -> list[list[int]]:
+        wanted = Wanted(data=OFFICE.parent, folder=tmp_path, kinds=kinds)
+        lessons = Lessons(learn=5, uses=("both",), skip=skip)
+        plan = learning_plan(WORKBENCH, WORKBENCH.options({"seed": seed}), lessons, wanted)
+        return [[index for index, _ in rows] for rows in plan.kinds]
 
-    first, second = kinds("--kinds", "2")
-    assert kinds("--kinds", "1", "--skip", "1") == [second] != [first]
+    first, second = planned(0, 2)
+    assert (planned(0, 1), planned(0, 1, skip=1)) == ([first], [second])
+    assert first != sorted(first)
+    assert planned(1, 2) != [first, second]
 
 
 @pytest.mark.parametrize(
