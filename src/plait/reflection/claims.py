@@ -6,7 +6,7 @@ English, and only of the first person: "The meeting was cancelled" may be what a
 import re
 from collections.abc import Iterable, Mapping
 
-from plait.reflection.milestones import CHANGES, asks_for_change, tool_verbs
+from plait.reflection.milestones import ALIKE, CHANGES, asks_for_change, tool_verbs
 from plait.reflection.requests import unquoted
 from plait.reflection.trajectory import Trajectory
 from plait.tools.tool import Tool
@@ -16,7 +16,7 @@ _PAST = {
     **{"buy": "bought", "give": "gave", "make": "made", "pay": "paid", "put": "put", "send": "sent"},
     **{"set": "set", "write": "wrote", "cancel": "cancell?ed", "reply": "replied", "submit": "submitted"},
 }
-_ALIKE = ({"cancel", "delete", "remove"}, {"add", "book", "create", "schedule"}, {"forward", "send"})
+_ALIKE = (*ALIKE, frozenset({"forward", "send"}))
 _START = r"(?:^|[.!?]\s+|\n|,? and )"
 _BETWEEN = r"(?:(?: have|'ve|\u2019ve)?(?: (?:already|also|just|now|successfully|then))*)"
 

@@ -15,7 +15,7 @@ from plait.models.schema import words_in
 from plait.reflection.checks import Known, strings
 from plait.reflection.dates import ISO_DAY
 from plait.reflection.hours import hour_limit, outside
-from plait.reflection.leftover import FEW_ROWS
+from plait.reflection.leftover import FEW_ROWS, texts_of
 from plait.reflection.meant import (
     another_than_meant,
     dated_name,
@@ -130,7 +130,7 @@ def _left(known: Known) -> str:
     ids = identifiers(found[-1].observation, named) if found else []
     if not acted or not ids or not of_several(known.task):
         return ""
-    done = {text for step in acted for value in step.arguments.values() for text in strings(value)}
+    done = texts_of(acted)
     if (limit := hour_limit(known.task)) is not None:
         done |= outside(limit, ids, known.texts[1:]).keys()
     left = [value for value in ids if value not in done]

@@ -4,7 +4,7 @@ Where it is sure of nothing it says that something may be: a day that was not lo
 list, a result that is no table. Knows nothing of what is done about it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from plait.reflection.checks import Known, strings
 from plait.reflection.dates import MOMENT
@@ -33,8 +33,13 @@ def none_left(known: Known, tools: Mapping[str, Tool]) -> bool:
     if not all(found) or not any(_covers(limit, look, known, tools) for look in looks):
         return False
     ids = {id for each in found for id in each}
-    done = {text for step in acted for value in step.arguments.values() for text in strings(value)}
-    return outside(limit, ids - done, known.texts[1:]).keys() == ids - done
+    left = ids - texts_of(acted)
+    return outside(limit, left, known.texts[1:]).keys() == left
+
+
+def texts_of(steps: Iterable[Step]) -> set[str]:
+    """Return what calls were made with, also within lists: ids that were acted on are among it."""
+    return {text for step in steps for value in step.arguments.values() for text in strings(value)}
 
 
 def _of_one(look: Step) -> bool:
@@ -46,10 +51,12 @@ def _covers(limit: HourLimit, look: Step, known: Known, tools: Mapping[str, Tool
     """Whether a result is all there is, of the day and the hours of the task."""
     rows = len(identifiers(look.observation))
     most = tools[look.tool].most_rows if look.tool in tools else None
-    if not rows or not look.whole or rows >= (FEW_ROWS + 1 if most is None else most or rows + 1):
+    # A tool that shows 0 at most always shows all.
+    is_page = rows > FEW_ROWS if most is None else 0 < most <= rows
+    if not rows or not look.whole or is_page:
         return False
     days = {day.isoformat() for day in known.dates.values()}
-    texts = [text for value in look.arguments.values() for text in strings(value)]
+    texts = texts_of([look])
     moments = [moment for text in texts for moment in MOMENT.findall(text)]
     if not moments:
         return not days or any(text.strip() in days for text in texts)

@@ -10,7 +10,7 @@ from typing import Any
 from plait.models.schema import is_identifier
 from plait.reflection.checks import Known, strings
 from plait.reflection.dates import ISO_DAY, MOMENT, named_shift
-from plait.reflection.milestones import CHANGES
+from plait.reflection.milestones import ALIKE, CHANGES
 from plait.reflection.phrases import KINDS, extreme, kinds, of_several, orders, small_words, topics, words_of
 from plait.reflection.requests import request_of, unquoted
 from plait.reflection.tables import BAR, rows_of
@@ -23,8 +23,8 @@ FIRST = "try first"
 NOTHING_ABOUT = "nothing that was found is about"
 
 _SURE = (frozenset({"answer", "reply", "respond"}), frozenset({"forward"}))
-_ALIKE = (*_SURE, frozenset({"cancel", "delete", "remove"}), frozenset({"add", "book", "create", "schedule"}))
-"""Orders that the same tool may carry out; what the first ones order cannot be done by another."""
+_ALIKE = (*_SURE, *ALIKE)
+"""What the first ones order cannot be done by another tool."""
 _NONE: frozenset[str] = frozenset()
 _BROAD = frozenset({"change", "edit", "modify", "set", "update"})
 NAME_CHARACTERS = 60

@@ -21,6 +21,8 @@ CHANGES = frozenset(
     )
 )
 """What a goal may ask to be done to the world, whatever the tools are called."""
+ALIKE = (frozenset({"cancel", "delete", "remove"}), frozenset({"add", "book", "create", "schedule"}))
+"""Orders that the same tool may carry out."""
 _CONDITION = re.compile(r"\b(?:if|unless|in case|when|whether)\b", re.IGNORECASE)
 _COURTESY = re.compile(r"^\W*(?:(?:(?:can|could|would|will) you|please|kindly|then|and|now)\b\W*)+|^\W+")
 
